@@ -34,7 +34,7 @@ pub(crate) const LAYERS: &[(&str, &[&str])] = &[
     ("tw-webhooks", &["toolwright-sdk", "tw-base", "tw-egress", "tw-identity", "tw-model", "tw-schema", "tw-store", "tw-vault"]),
     ("tw-engine", &["toolwright-sdk", "tw-base", "tw-egress", "tw-exec", "tw-identity", "tw-mcp-client", "tw-mcp-servers", "tw-model", "tw-models", "tw-otel", "tw-policy", "tw-registry", "tw-sandbox", "tw-schema", "tw-store", "tw-vault", "tw-webhooks"]),
     ("tw-kinds", &["toolwright-sdk", "tw-egress", "tw-exec", "tw-mcp-client", "tw-model", "tw-models", "tw-sandbox", "tw-schema"]),
-    ("tw-http", &["tw-base", "tw-engine", "tw-exec", "tw-identity", "tw-mcp-servers", "tw-model", "tw-policy", "tw-registry", "tw-schema", "tw-vault", "tw-webhooks"]),
+    ("tw-http", &["toolwright-sdk", "tw-base", "tw-engine", "tw-exec", "tw-identity", "tw-mcp-servers", "tw-model", "tw-policy", "tw-registry", "tw-schema", "tw-vault", "tw-webhooks"]),
     ("tw-mcp", &["tw-base", "tw-engine", "tw-identity", "tw-model", "tw-registry", "tw-schema"]),
     ("tw-server", &["tw-base", "tw-egress", "tw-engine", "tw-http", "tw-identity", "tw-kinds", "tw-mcp", "tw-model", "tw-models", "tw-otel", "tw-registry", "tw-sandbox", "tw-schema", "tw-store", "tw-tools", "tw-vault"]),
     ("tw-test", &["tw-model", "tw-store"]),

@@ -52,6 +52,8 @@ struct State {
 #[derive(Clone, Debug)]
 pub struct Turn {
     turns: Turns,
+    /// Where the request comes from, for as long as nobody knows who asks.
+    stranger: Option<IpAddr>,
     phase: Arc<Mutex<Phase>>,
 }
 
@@ -93,7 +95,13 @@ impl Turns {
     /// For a request that has just come.
     #[must_use]
     pub fn begin(&self) -> Turn {
-        Turn { turns: self.clone(), phase: Arc::default() }
+        Turn { turns: self.clone(), stranger: None, phase: Arc::default() }
+    }
+
+    /// For a request that has just come from an address.
+    #[must_use]
+    pub fn begin_from(&self, address: IpAddr) -> Turn {
+        Turn { stranger: Some(address), ..self.begin() }
     }
 
     /// Where the asker has to wait; nowhere while nobody else is there.
@@ -122,6 +130,25 @@ impl Turn {
         let Some(lane) = self.turns.lane(asker, Instant::now()) else { return };
         let held = Arc::clone(&lane).acquire_owned().await.expect("a lane is never closed");
         *lock(&self.phase) = Phase::Holding(lane, held);
+    }
+
+    /// Waits for the turn of the address that the request comes from, for work that is done before anybody knows who
+    /// asks.
+    pub async fn take_as_stranger(&self) {
+        if let Some(address) = self.stranger {
+            self.take(Asker::Address(address)).await;
+        }
+    }
+
+    /// Waits for the turn of a tenant that has shown who it is. One that was taken as a stranger is given back.
+    pub async fn take_as(&self, tenant: TenantId) {
+        {
+            let mut phase = lock(&self.phase);
+            if !matches!(*phase, Phase::Over) {
+                *phase = Phase::Before;
+            }
+        }
+        self.take(Asker::Tenant(tenant)).await;
     }
 
     /// Gives the turn back, for a request of several parts. Returns what the parts take theirs by.
@@ -162,7 +189,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt as _;
+    use futures::{FutureExt as _, future::BoxFuture};
     use tokio::sync::oneshot;
 
     use super::*;
@@ -213,6 +240,38 @@ mod tests {
         let mut slow = Box::pin(request(&turns, busy, std::future::pending()));
         assert!(slow.as_mut().now_or_never().is_none());
         assert!(request(&turns, busy, async {}).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn stranger_waits_behind_its_address_until_it_is_known_who_it_is() {
+        let (turns, quiet, known) = (turns(), tenant(), TenantId::new());
+        let address = IpAddr::from([192, 0, 2, 1]);
+        let from = |tenant: Option<TenantId>, work: BoxFuture<'static, ()>| {
+            let turn = turns.begin_from(address);
+            async move {
+                let begun = async {
+                    turn.take_as_stranger().await;
+                    if let Some(tenant) = tenant {
+                        turn.take_as(tenant).await;
+                    }
+                    work.await;
+                };
+                turn.hold(begun).await;
+            }
+            .boxed()
+        };
+        request(&turns, quiet, async {}).await;
+        let lane = turns.lane(Asker::Address(address), Instant::now()).unwrap();
+        let at_work = lane.try_acquire_owned().unwrap();
+        let mut other = from(None, async {}.boxed());
+        assert!(other.as_mut().now_or_never().is_none(), "another of this address is at work");
+        assert!(request(&turns, quiet, async {}).now_or_never().is_some());
+        drop(at_work);
+        assert!(other.now_or_never().is_some());
+
+        let lane = turns.lane(Asker::Address(address), Instant::now()).unwrap();
+        let is_free = async move { assert_eq!(lane.available_permits(), 1) };
+        from(Some(known), is_free.boxed()).now_or_never().expect("nobody else of this tenant is at work");
     }
 
     #[tokio::test]

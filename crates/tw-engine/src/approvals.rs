@@ -23,9 +23,11 @@ use crate::{
         Answer,
         gate::Gate,
         resolve::{Parked, Subject},
+        validate::ValidParts,
     },
     resume::resumed_caller,
     run_log::{self, Approved, End, Reason, Resumption, RunIdentity, Sealed, input_digest, raw, storable},
+    runs::LongLists,
     standing::{ApprovedInput, StandingWish},
 };
 
@@ -62,7 +64,15 @@ impl Engine {
         let rows = scope.approvals(status, after, page.offset, page.limit + 1).await;
         let (rows, is_cut) = rows.map_err(Error::store("reading approvals"))?;
         let page = &page.cut(rows.len(), is_cut);
-        let total = scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?;
+        let (long, long_lists) = (LongLists::key_of_approvals(caller.tenant, status), &self.inner.long_lists);
+        let total = if long_lists.knows(long) {
+            None
+        } else {
+            scope.count_approvals(status).await.map_err(Error::store("counting approvals"))?
+        };
+        if total.is_none() {
+            long_lists.learn(long);
+        }
         Ok(self.inner.secrets.page(rows, page, &place, total, |approval| approval.id.uuid()))
     }
 
@@ -208,7 +218,9 @@ impl Engine {
         match approval.status {
             ApprovalStatus::Pending => {}
             // Nobody decided: its version was withdrawn, or somebody else met the change first.
-            ApprovalStatus::Cancelled if Reason::Superseded.ended(&run) => return Err(Error::Superseded),
+            ApprovalStatus::Cancelled if Reason::of(&run) == Some(Reason::Superseded) => {
+                return Err(Error::Superseded);
+            }
             status => return Err(Error::AlreadyDecided { status: status.as_str().to_owned() }),
         }
         let now = self.inner.store.now().await.map_err(Error::store("asking for the time"))?;
@@ -295,7 +307,7 @@ impl Engine {
             return Err(Error::Superseded);
         };
         let (digest, sealed_input) = (edited.input_digest(), edited.sealed_for(run.id));
-        let (tool, value, text, level) = edited.into_parts();
+        let ValidParts { tool, value, text, level, .. } = edited.into_parts();
         let shown_before: Value = serde_json::from_str(approval.input.get()).unwrap_or(Value::Null);
         let before = opened.as_ref().map_or(&shown_before, |opened| &opened.input);
         if input_digest(&value) == input_digest(before) {

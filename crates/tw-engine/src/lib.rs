@@ -19,6 +19,7 @@ mod life;
 mod models;
 mod once;
 mod operator;
+mod pulse;
 mod pure;
 mod replay;
 mod resume;
@@ -104,7 +105,7 @@ pub(crate) struct Inside {
     pub(crate) log: run_log::RunLog,
     pub(crate) session_owners: moka::future::Cache<(TenantId, SessionId), Arc<str>>,
     pub(crate) long_lists: runs::LongLists,
-    pub(crate) pulse: life::Pulse,
+    pub(crate) pulse: pulse::Pulse,
     pub(crate) resuming: resume::Resuming,
     announced: tokio::sync::OnceCell<()>,
     closing: CancellationToken,
@@ -172,7 +173,7 @@ impl Engine {
             Arc::clone(&tool_services) as _,
             base_url,
         );
-        let flights: Arc<flights::Flights> = Arc::default();
+        let (flights, pulse): (Arc<flights::Flights>, _) = (Arc::default(), pulse::Pulse::default());
         let engine = Self {
             inner: Arc::new(Inside {
                 catalogue: Arc::clone(registry.catalogue()),
@@ -196,11 +197,11 @@ impl Engine {
                 vault,
                 limits: corridor::Limits::new(limits),
                 slots: corridor::slot::Slots::new(store.clone()),
-                log: run_log::RunLog::new(store.clone(), Arc::clone(&flights)),
+                log: run_log::RunLog::new(store.clone(), Arc::clone(&flights), &pulse),
                 flights,
                 session_owners: moka::future::Cache::new(100_000),
                 long_lists: runs::LongLists::default(),
-                pulse: life::Pulse::default(),
+                pulse,
                 resuming: resume::Resuming::default(),
                 announced: tokio::sync::OnceCell::new(),
                 closing: CancellationToken::new(),
@@ -338,6 +339,8 @@ impl Engine {
                 | Code::ToolDisabled
                 | Code::ToolHeld
                 | Code::ToolNotPublished
+                | Code::VersionWithdrawn
+                | Code::CredentialMissing
         );
         if !refused || !caller.principal.is_agent() {
             return;

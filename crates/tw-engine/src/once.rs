@@ -21,8 +21,8 @@ const DOUBT: Duration = Duration::from_secs(30);
 pub enum Once {
     /// Make it, then say how it went with [`Engine::keep`] or [`Engine::release`].
     Make(Claimed),
-    /// The answer from the first time.
-    Again { status: u16, body: String },
+    /// The answer from the first time, as it was kept.
+    Again(String),
 }
 
 /// A key that was taken for one write.
@@ -63,14 +63,14 @@ impl Engine {
         let used = claimed.scope.idempotency(claimed.place()).await.map_err(Error::store(doing))?;
         match used {
             Some(used) if used.body_hash != key.body_hash => Err(Error::IdempotencyMismatch),
-            Some(tw_store::Used { answer: Some((status, body)), .. }) => Ok(Once::Again { status, body }),
+            Some(tw_store::Used { answer: Some(answer), .. }) => Ok(Once::Again(answer)),
             Some(_) | None => Err(Error::IdempotencyInFlight),
         }
     }
 
-    /// Keeps the answer of a write that was made. One-time secrets do not belong in it.
-    pub async fn keep(&self, claimed: Claimed, status: u16, body: String) {
-        self.close_key(claimed, Some((status, body))).await;
+    /// Keeps the answer of a write that was made, as the door writes it. One-time secrets do not belong in it.
+    pub async fn keep(&self, claimed: Claimed, answer: String) {
+        self.close_key(claimed, Some(answer)).await;
     }
 
     /// Gives the key back after a write that was refused.
@@ -80,11 +80,11 @@ impl Engine {
 
     /// Says how a write under a key went. While the database is away this goes on in the background: a key
     /// that is left as it is looks like a write that is still being made.
-    async fn close_key(&self, claimed: Claimed, answer: Option<(u16, String)>) {
-        let Err(error) = claimed.close(answer.as_ref()).await else { return };
+    async fn close_key(&self, claimed: Claimed, answer: Option<String>) {
+        let Err(error) = claimed.close(answer.as_deref()).await else { return };
         tracing::warn!(error = &error as &dyn std::error::Error, "an idempotency key could not be closed");
         if error.is_retryable() {
-            self.in_background(async move { claimed.insist(answer.as_ref()).await });
+            self.in_background(async move { claimed.insist(answer.as_deref()).await });
         }
     }
 
@@ -99,14 +99,14 @@ impl Claimed {
         KeyScope { principal: &self.principal, route: &self.key.route, key: &self.key.key }
     }
 
-    async fn close(&self, answer: Option<&(u16, String)>) -> tw_store::Result<()> {
+    async fn close(&self, answer: Option<&str>) -> tw_store::Result<()> {
         match answer {
-            Some((status, body)) => self.scope.keep_answer(self.place(), self.at, *status, body).await,
+            Some(answer) => self.scope.keep_answer(self.place(), self.at, answer).await,
             None => self.scope.release_key(self.place(), self.at).await,
         }
     }
 
-    async fn insist(&self, answer: Option<&(u16, String)>) {
+    async fn insist(&self, answer: Option<&str>) {
         while self.close(answer).await.is_err_and(|error| error.is_retryable()) {
             tokio::time::sleep(CLOSE_AGAIN_AFTER).await;
         }

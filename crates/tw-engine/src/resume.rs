@@ -252,8 +252,7 @@ impl Engine {
                 let why = "the call would need approval now, so the run cannot go on";
                 return self.cannot_go_on(&run, Code::NotPermitted, why).await;
             }
-            // A newer program can still run what this one does not know.
-            Err(error @ (Error::Store { .. } | Error::UnknownKind { .. })) => return Err(error),
+            Err(error) if is_of_this_moment(&error) => return Err(error),
             Err(error) => return self.cannot_go_on(&run, error.code(), &error.to_string()).await,
         };
         let caller = caller.as_of(view.epoch);
@@ -323,9 +322,7 @@ impl Engine {
                 let caller = caller.as_of(view.epoch);
                 self.run_again(ToResume { run, caller, kept, begins: true }, cleared).await
             }
-            Err(error @ (Error::Store { .. } | Error::Record { .. } | Error::UnknownKind { .. })) => {
-                Err(error)
-            }
+            Err(error) if is_of_this_moment(&error) => Err(error),
             Err(error) => {
                 let end = match error {
                     Error::Superseded => {
@@ -462,4 +459,17 @@ impl Engine {
             };
         }
     }
+}
+
+/// Whether what a call was refused for is this server's doing and will pass, so that it is tried again: the database is
+/// away, the tenant has too much costly work waiting, the server is about to stop, or only a newer program knows the kind.
+fn is_of_this_moment(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Store { .. }
+            | Error::Record { .. }
+            | Error::RateLimited { .. }
+            | Error::UnknownKind { .. }
+            | Error::ShuttingDown
+    )
 }

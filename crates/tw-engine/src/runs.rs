@@ -26,7 +26,7 @@ const START_PAUSE: Duration = Duration::from_millis(50);
 /// More than one run can have begun at a time.
 const CHILDREN_MOST: i64 = 100;
 
-/// Lists of runs that are known to be longer than what is counted. Runs are never taken away, so once
+/// Lists of runs and of approvals that are known to be longer than what is counted. Neither is ever taken away, so once
 /// a list is long it stays long, and counting it again would cost the same again.
 #[derive(Debug, Default)]
 pub(crate) struct LongLists(std::sync::Mutex<HashSet<u64>>);
@@ -44,11 +44,21 @@ impl LongLists {
         Some(hasher.finish())
     }
 
-    fn knows(&self, key: Option<u64>) -> bool {
+    pub(crate) fn key_of_approvals(tenant: TenantId, status: Option<ApprovalStatus>) -> Option<u64> {
+        // One that is decided leaves this list.
+        if status == Some(ApprovalStatus::Pending) {
+            return None;
+        }
+        let mut hasher = std::hash::DefaultHasher::new();
+        ("approvals", tenant, status.map(ApprovalStatus::as_str)).hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    pub(crate) fn knows(&self, key: Option<u64>) -> bool {
         key.is_some_and(|key| self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).contains(&key))
     }
 
-    fn learn(&self, key: Option<u64>) {
+    pub(crate) fn learn(&self, key: Option<u64>) {
         if let Some(key) = key {
             let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             // A bound, so that ever new filters cannot fill the memory.
@@ -214,4 +224,27 @@ fn cancelling(caller: &Caller, run: &Run, note: Option<String>) -> Entry {
     let decision = run.status.waits().then_some(decision);
     let change = Change { decision, ..ended.change(Expect::Status(run.status)) };
     RunIdentity::by(caller, run).change(change, vec![ended.event])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_that_are_only_added_to_are_remembered_as_long() {
+        let (tenant, other, lists) = (TenantId::new(), TenantId::new(), LongLists::default());
+        let all = LongLists::key_of_approvals(tenant, None);
+        lists.learn(all);
+        assert!(lists.knows(LongLists::key_of_approvals(tenant, None)));
+        for unknown in [
+            LongLists::key_of_approvals(other, None),
+            LongLists::key_of_approvals(tenant, Some(ApprovalStatus::Approved)),
+            LongLists::key(tenant, &RunFilter::default()),
+        ] {
+            assert!(unknown.is_some() && !lists.knows(unknown), "{unknown:?}");
+        }
+        let shrinking = LongLists::key_of_approvals(tenant, Some(ApprovalStatus::Pending));
+        lists.learn(shrinking);
+        assert!(!lists.knows(shrinking), "what waits for a decision is counted each time");
+    }
 }

@@ -7,7 +7,7 @@ use tw_identity::rights::{Permit, ReadRuns, RunTools};
 use tw_model::{Caller, SessionId};
 use tw_store::{Event, Session, SessionWatch};
 
-use crate::Engine;
+use crate::{Engine, run_log::look_again};
 
 /// Where a reader of events starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl EventReader {
                 self.after = last.seq;
                 return Ok(events);
             }
-            let _ = tokio::time::timeout(LOOK_EVERY, changed).await;
+            look_again(changed, LOOK_EVERY, None).await;
         }
     }
 }

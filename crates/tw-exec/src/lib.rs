@@ -49,6 +49,16 @@ pub struct Callee {
 pub struct Expressions {
     pub lookups: Vec<Lookup>,
     pub steps: Vec<StepInput>,
+    /// The output that the definition writes down, where it does.
+    pub output: Option<WrittenOutput>,
+}
+
+/// An output as a definition writes it down, filled in at a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenOutput {
+    /// Where it stands, from the definition's root.
+    pub path: String,
+    pub value: Value,
 }
 
 /// A value that an expression looks up.

@@ -38,21 +38,18 @@ impl JsonAnswer {
         Self { kept: Some(text(body)), ..self }
     }
 
-    pub(crate) fn status(&self) -> u16 {
-        self.status.as_u16()
-    }
-
-    /// What is stored: a line with the headers, then the body.
+    /// What is stored: a line with the status and the headers, then the body.
     pub(crate) fn to_stored(&self) -> String {
         let headers =
             self.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
         let headers: BTreeMap<_, _> = headers.collect();
-        format!("{}\n{}", text(&headers), self.kept.as_deref().unwrap_or(&self.body))
+        format!("{} {}\n{}", self.status.as_u16(), text(&headers), self.kept.as_deref().unwrap_or(&self.body))
     }
 
-    pub(crate) fn from_stored(status: u16, stored: &str) -> Self {
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-        let (headers, body) = stored.split_once('\n').unwrap_or(("", stored));
+    pub(crate) fn from_stored(stored: &str) -> Self {
+        let (line, body) = stored.split_once('\n').unwrap_or((stored, ""));
+        let (status, headers) = line.split_once(' ').unwrap_or((line, ""));
+        let status = status.parse().unwrap_or(StatusCode::OK);
         let headers: BTreeMap<String, String> = serde_json::from_str(headers).unwrap_or_default();
         let headers =
             headers.into_iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
@@ -84,10 +81,10 @@ mod tests {
     fn answer_is_stored_with_its_headers_and_without_its_secret() {
         let made =
             JsonAnswer::new(StatusCode::CREATED, &"the secret").keeping(&"***").with(header::ETAG, "\"1-2\"");
-        let again = JsonAnswer::from_stored(201, &made.to_stored());
+        let again = JsonAnswer::from_stored(&made.to_stored());
         assert_eq!((again.status, &*again.body), (StatusCode::CREATED, "\"***\""));
         assert_eq!(again.headers, made.headers);
-        let nothing = JsonAnswer::from_stored(204, &JsonAnswer::empty(StatusCode::NO_CONTENT).to_stored());
+        let nothing = JsonAnswer::from_stored(&JsonAnswer::empty(StatusCode::NO_CONTENT).to_stored());
         assert_eq!((nothing.status, &*nothing.body), (StatusCode::NO_CONTENT, ""));
     }
 }

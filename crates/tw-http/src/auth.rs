@@ -4,15 +4,14 @@ use axum::{
     extract::{FromRequestParts, OptionalFromRequestParts},
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
 };
-use tokio::sync::OwnedSemaphorePermit;
-use tw_base::{Asker, Error, Turn};
+use tw_base::{Error, Turn};
 use tw_identity::{
     Freshness,
     rights::{Permit, Right},
 };
 use tw_model::{BearerError, Caller, Channel, Code};
 
-use crate::{App, front, problem::Problem};
+use crate::{App, front, listed::ListPlace, problem::Problem};
 
 /// The name of the cookie that holds a browser's login.
 pub(crate) const COOKIE: &str = "toolwright_login";
@@ -26,9 +25,9 @@ const TENANT: &str = "x-toolwright-tenant";
 pub(crate) struct Allowed<R>(pub(crate) Permit<R>);
 
 /// A caller who holds the right `R` and asks for a list. A list can be long and its filter dear, so a tenant gets few of
-/// them at once, and the place is kept until the handler has ended.
+/// them at once, and the place is kept until the page is written.
 #[derive(Debug)]
-pub(crate) struct AllowedList<R>(pub(crate) Permit<R>, pub(crate) OwnedSemaphorePermit);
+pub(crate) struct AllowedList<R>(pub(crate) Permit<R>, pub(crate) ListPlace);
 
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = Problem;
@@ -58,7 +57,7 @@ impl<R: Right> FromRequestParts<App> for AllowedList<R> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let Allowed(permit) = <Allowed<R> as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         let place = app.lists.enter(permit.caller().tenant).await;
-        Ok(Self(permit, place))
+        Ok(Self(permit, ListPlace::new(place, &parts.headers)))
     }
 }
 
@@ -76,22 +75,34 @@ impl<R: Right> OptionalFromRequestParts<App> for Allowed<R> {
 
 /// Who is asking.
 pub(crate) async fn caller(parts: &Parts, app: &App, freshness: Freshness) -> Result<Caller, Problem> {
+    let (identity, turn) = (app.engine.identity(), parts.extensions.get::<Turn>());
     let caller = match bearer(&parts.headers)? {
-        Some(key) => app.engine.identity().by_key(key, freshness).await?,
+        Some(key) => {
+            wait_unless(identity.knows_key(key), turn).await;
+            identity.by_key(key, freshness).await?
+        }
         None => {
             let token = cookie(&parts.headers).ok_or_else(no_credentials)?;
             refuse_forgery(parts)?;
-            let caller = app.engine.identity().by_login(token, freshness).await?;
+            wait_unless(identity.knows_login(token), turn).await;
+            let caller = identity.by_login(token, freshness).await?;
             refuse_other_tenant(parts, &caller)?;
             caller
         }
     };
-    if let Some(turn) = parts.extensions.get::<Turn>() {
-        turn.take(Asker::Tenant(caller.tenant)).await;
+    if let Some(turn) = turn {
+        turn.take_as(caller.tenant).await;
     }
     let caller = caller.via(Channel::Rest, front::trace(&parts.headers));
     tracing::Span::current().record("tenant", tracing::field::display(&caller.tenant_slug));
     Ok(caller)
+}
+
+/// What nobody here knows is looked for in the database, and a stranger can send as much of it as it likes.
+async fn wait_unless(is_known: bool, turn: Option<&Turn>) {
+    if let Some(turn) = turn.filter(|_| !is_known) {
+        turn.take_as_stranger().await;
+    }
 }
 
 /// Who switches the tenant in one tab has another open in which the old one is written large. What is done there

@@ -25,10 +25,14 @@ pub(crate) struct Compressible;
 
 impl Predicate for Compressible {
     fn should_compress<B: HttpBody>(&self, response: &Response<B>) -> bool {
-        let size = response.body().size_hint().exact();
-        size.is_some_and(|size| (SIZE_MIN..=SIZE_MAX).contains(&size))
+        response.body().size_hint().exact().is_some_and(is_worth_it)
             && DefaultPredicate::new().should_compress(response)
     }
+}
+
+/// Whether an answer of this size is compressed.
+pub(crate) fn is_worth_it(size: u64) -> bool {
+    (SIZE_MIN..=SIZE_MAX).contains(&size)
 }
 
 #[cfg(test)]

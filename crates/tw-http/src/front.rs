@@ -12,7 +12,6 @@ use axum::{
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
-use tw_base::Asker;
 use tw_model::{Code, Trace};
 use uuid::Uuid;
 
@@ -232,15 +231,14 @@ async fn front(State(app): State<App>, mut request: Request, next: Next) -> Resp
 /// Who has shown who they are waits for the turn of their tenant, where that is known; a stranger for that of the
 /// address.
 async fn in_turn(app: &App, mut request: Request, next: Next) -> Response {
-    let turn = app.turns.begin();
+    let ClientAddress(address) = ClientAddress::of(request.extensions(), request.headers(), app);
+    let turn = app.turns.begin_from(address);
     request.extensions_mut().insert(turn.clone());
     let has_credentials =
         [header::AUTHORIZATION, header::COOKIE].iter().any(|name| request.headers().contains_key(name));
-    let stranger =
-        (!has_credentials).then(|| ClientAddress::of(request.extensions(), request.headers(), app));
     let work = async {
-        if let Some(ClientAddress(address)) = stranger {
-            turn.take(Asker::Address(address)).await;
+        if !has_credentials {
+            turn.take_as_stranger().await;
         }
         next.run(request).await
     };

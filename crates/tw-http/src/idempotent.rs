@@ -169,10 +169,10 @@ async fn make_once(
     make: impl Future<Output = Result<JsonAnswer>>,
 ) -> Result<JsonAnswer> {
     match app.engine.once(caller, key).await? {
-        Once::Again { status, body } => Ok(JsonAnswer::from_stored(status, &body)),
+        Once::Again(answer) => Ok(JsonAnswer::from_stored(&answer)),
         Once::Make(claimed) => match make.await {
             Ok(made) => {
-                app.engine.keep(claimed, made.status(), made.to_stored()).await;
+                app.engine.keep(claimed, made.to_stored()).await;
                 Ok(made)
             }
             Err(problem) => {

@@ -15,6 +15,7 @@ mod calling;
 mod compress;
 mod front;
 mod idempotent;
+mod listed;
 mod members;
 mod object;
 mod pages;

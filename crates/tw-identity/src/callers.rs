@@ -118,10 +118,9 @@ impl Identity {
     pub async fn by_key(&self, text: &str, freshness: Freshness) -> Result<Caller> {
         let prefix = prefix_of(text).ok_or(NO_KEY)?;
         let hash = secrets::hash(text);
-        let known = self.keys.read().unwrap_or_else(PoisonError::into_inner).get(prefix).cloned();
-        let known = match known {
+        let known = match self.known_key(prefix) {
             Some(known) if self.is_current(&known.caller, freshness).await? => known,
-            _ => self.load_key(prefix).await?,
+            _ => self.load_key(prefix).await.inspect_err(|error| self.forget_key(error, prefix))?,
         };
         if !equal(&known.hash, &hash) {
             return Err(NO_KEY);
@@ -131,13 +130,44 @@ impl Identity {
         Ok(known.caller.clone())
     }
 
+    /// Whether a key is in memory. Any other has to be looked for in the database, whoever sent it.
+    #[must_use]
+    pub fn knows_key(&self, text: &str) -> bool {
+        let known = prefix_of(text).and_then(|prefix| self.known_key(prefix));
+        known.is_some_and(|known| equal(&known.hash, &secrets::hash(text)))
+    }
+
+    /// Whether a browser's login is in memory.
+    #[must_use]
+    pub fn knows_login(&self, token: &str) -> bool {
+        let logins = self.logins.read().unwrap_or_else(PoisonError::into_inner);
+        logins.contains_key(&secrets::hash(token))
+    }
+
+    /// A key that is none any more is a stranger's from now on.
+    fn forget_key(&self, error: &Error, prefix: &str) {
+        if matches!(error, Error::Unauthenticated { .. }) {
+            self.keys.write().unwrap_or_else(PoisonError::into_inner).remove(prefix);
+        }
+    }
+
+    fn forget_login(&self, error: &Error, hash: [u8; 32]) {
+        if matches!(error, Error::Unauthenticated { .. }) {
+            self.logins.write().unwrap_or_else(PoisonError::into_inner).remove(&hash);
+        }
+    }
+
+    fn known_key(&self, prefix: &str) -> Option<Arc<KnownKey>> {
+        self.keys.read().unwrap_or_else(PoisonError::into_inner).get(prefix).cloned()
+    }
+
     /// The caller behind a browser's login.
     pub async fn by_login(&self, token: &str, freshness: Freshness) -> Result<Caller> {
         let hash = secrets::hash(token);
         let known = self.logins.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned();
         let known = match known {
             Some(known) if self.is_current(&known, freshness).await? => known,
-            _ => self.load_login(hash).await?,
+            _ => self.load_login(hash).await.inspect_err(|error| self.forget_login(error, hash))?,
         };
         refuse_expired(&known)?;
         Ok(Caller::clone(&known))

@@ -1,14 +1,14 @@
 //! The one place that knows every kind.
 
 use serde_json::Value;
-use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, Expressions, Kinds, Written};
+use tw_exec::{BoxFuture, Call, Callee, Ended, Executor, Expressions, Kinds, Written, WrittenOutput};
 use tw_model::{Implementation, ToolFailure};
 use tw_sandbox::Sandbox;
 use tw_schema::{Fault, Violation};
 
 use crate::{
     artifact::Artifact,
-    composition::Composition,
+    composition::{self, Composition},
     function::Function,
     http::{Circuits, Http},
     internal,
@@ -161,7 +161,11 @@ fn expressions_of_prompt(written: Written<'_>) -> Expressions {
 
 fn expressions_of_chain(written: Written<'_>) -> Expressions {
     let chain = Composition::read(spec_of(written), written.is_new);
-    chain.map(|chain| chain.expressions()).unwrap_or_default()
+    let found = chain.map(|chain| chain.expressions()).unwrap_or_default();
+    let output = spec_of(written).get("output").filter(|output| !output.is_null());
+    let path = format!("{}/output", composition::PLACE);
+    let output = output.map(|value| WrittenOutput { path, value: value.clone() });
+    Expressions { output, ..found }
 }
 
 /// A `custom` tool of which nobody has said yet what it does.

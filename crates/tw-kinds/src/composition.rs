@@ -23,7 +23,7 @@ use crate::{
 const ID_MAX: usize = 64;
 /// What the steps of a chain may give together, as JSON. It is held in memory until the chain ends.
 const OUTPUTS_BYTES_MAX: usize = 64 << 20;
-const PLACE: &str = "/execution_spec";
+pub(crate) const PLACE: &str = "/execution_spec";
 /// What a value to go on with belongs to.
 const FALLBACK: &str = "on_error: fallback";
 

@@ -69,12 +69,12 @@ pub(crate) async fn post(
 impl Door {
     async fn take(&self, turn: Option<Turn>, headers: &HeaderMap, body: Body) -> Result<Response, RpcFault> {
         // Who asks is settled before a byte of the body is read.
-        let caller = match self.caller(headers).await {
+        let caller = match self.caller(turn.as_ref(), headers).await {
             Ok(caller) => caller,
             Err(refusal) => return Ok(refusal),
         };
         if let Some(turn) = &turn {
-            turn.take(Asker::Tenant(caller.tenant)).await;
+            turn.take_as(caller.tenant).await;
         }
         let is_json = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if is_json.is_none_or(|kind| !kind.trim_start().to_ascii_lowercase().starts_with("application/json"))
@@ -356,7 +356,7 @@ impl Door {
         }
     }
 
-    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Response> {
+    async fn caller(&self, turn: Option<&Turn>, headers: &HeaderMap) -> Result<Caller, Response> {
         let values = headers.get_all(header::AUTHORIZATION).iter().map(header::HeaderValue::as_bytes);
         let key = match tw_model::bearer(values) {
             Ok(Some(key)) => key,
@@ -367,6 +367,10 @@ impl Door {
                 return Err(RpcFault::bad_request(INVALID_REQUEST, error.to_string()).answer(None));
             }
         };
+        // What nobody here knows is looked for in the database, and a stranger can send as much of it as it likes.
+        if let Some(turn) = turn.filter(|_| !self.engine.identity().knows_key(key)) {
+            turn.take_as_stranger().await;
+        }
         match self.engine.identity().by_key(key, Freshness::Heard).await {
             Ok(caller) => {
                 let trace = headers.get("traceparent").and_then(|value| value.to_str().ok()?.parse().ok());

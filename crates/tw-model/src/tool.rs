@@ -218,6 +218,25 @@ impl Implementation {
         matches!(self, Self::Custom)
     }
 
+    /// The wire's `tool_type` of a tool that is no part of the program.
+    #[must_use]
+    pub const fn tool_type(self) -> &'static str {
+        match self {
+            Self::Artifact => "artifact",
+            Self::Mcp => "mcp",
+            Self::Code
+            | Self::Internal
+            | Self::Http
+            | Self::External
+            | Self::Space
+            | Self::Function
+            | Self::Composition
+            | Self::Prompt
+            | Self::Custom
+            | Self::Unknown => "custom",
+        }
+    }
+
     const fn wire_names(self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Code | Self::Function => ("function", None),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use tokio::time::{Instant, timeout};
 use toolwright_sdk::{BoxFuture, HeavyPool, INLINE_BYTES_MAX, Redactor, failure_of};
 use tw_egress::{Error, Method, OpenResponse, Request, SseReader};
@@ -235,7 +234,7 @@ impl Attempt<'_> {
 
     async fn refused(&self, response: OpenResponse, redactor: &Redactor) -> Setback {
         let status = response.status;
-        let asked_wait = response.headers.get("retry-after").and_then(|text| wait_of(text, Timestamp::now()));
+        let asked_wait = response.headers.retry_after();
         let body = timeout(self.silence, response.read()).await;
         let body = body.ok().and_then(Result::ok).map(|response| response.body).unwrap_or_default();
         let said = wire::refusal(&body).unwrap_or_else(|| String::from_utf8_lossy(&body).trim().to_owned());
@@ -376,16 +375,6 @@ impl Attempt<'_> {
         let message = format!("the answer of the model `models.{}` cannot be used: {why}", self.asked.name);
         Setback::for_good(ToolFailure::with_code(Code::UpstreamError, message))
     }
-}
-
-/// `Retry-After`: seconds, or a date.
-fn wait_of(text: &str, now: Timestamp) -> Option<Duration> {
-    let text = text.trim();
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
-    }
-    let at = DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
 }
 
 #[cfg(test)]

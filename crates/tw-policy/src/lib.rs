@@ -13,7 +13,7 @@ use std::fmt;
 use serde::Serialize;
 use tw_model::{Level, Policy};
 
-pub use gates::{GateOverride, Unavailable, available};
+pub use gates::{CallSwitch, CallSwitches, GateOverride, Unavailable, holds_required};
 
 /// What a decision is made from.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     Registry,
-    authoring::in_lane,
+    authoring::{LOOKING_FOR_USERS, in_lane},
     catalogue::{Side, ToolEntry, View},
     pin::{Pin, first, next},
 };
@@ -125,7 +125,7 @@ impl Registry {
         let caller = permit.caller();
         self.head(caller, id).await?;
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        Ok(users_of(&view, id))
+        in_lane(caller.tenant, LOOKING_FOR_USERS, move || users_of(&view, id)).await
     }
 
     /// Changes an artifact. Another script is its next version; the same one makes none. No tool changes by that.
@@ -180,7 +180,8 @@ impl Registry {
             is_as_read(&before, marks)?;
             let epoch = self.identity.epochs().ask(caller.tenant).await?;
             let view = self.catalogue.view(caller.tenant, epoch).await?;
-            let users = users_of(&view, id);
+            let looked_in = Arc::clone(&view);
+            let users = in_lane(caller.tenant, LOOKING_FOR_USERS, move || users_of(&looked_in, id)).await?;
             if !users.is_empty() {
                 let by = users.into_iter().map(|user| user.slug).collect();
                 return Err(Error::InUse { what: "artifact", to_be: "removed", by });

@@ -27,7 +27,7 @@ use tw_store::{
     ArtifactChange, By, Changed, Claim, Import, Left, NewAudit, Note, Override, Premise, StoredTool,
 };
 
-pub(crate) use self::read::in_lane;
+pub(crate) use self::read::{LOOKING_FOR_USERS, in_lane};
 pub use self::{
     adopt::decided,
     gate::Waived,

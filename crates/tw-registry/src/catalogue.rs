@@ -17,7 +17,7 @@ use tw_model::{
     Caller, Layer, Level, Origin, Slug, TenantId, TenantSlug, ToolDef, ToolId, ToolStatus, Unlisted,
     look_alike,
 };
-use tw_policy::{Facts, GateOverride};
+use tw_policy::{CallSwitches, Facts, GateOverride};
 use tw_schema::{Schema, SchemaCache};
 use tw_store::{Override, ReadTool, Store, StoredOverride, Tenant};
 
@@ -293,11 +293,31 @@ impl ToolEntry {
         }
     }
 
-    /// The kind of what runs, where this program does not know it.
-    pub fn unknown_kind(&self) -> Option<&str> {
+    /// The kind of a side, where this program does not know it.
+    pub fn unknown_kind(&self, side: Side) -> Option<&str> {
         match self {
             Self::Code(_) => None,
-            Self::Own(own) => own.face(Side::Live).unknown_kind(),
+            Self::Own(own) => own.face(side).unknown_kind(),
+        }
+    }
+
+    /// What decides whether a side of it can be called at all: the one source of calls, lists and `explain`.
+    pub fn switches(&self, tenant: &TenantSlug, side: Side) -> CallSwitches {
+        let is_live = match self {
+            Self::Code(_) => true,
+            Self::Own(own) => own.stored.live.is_some(),
+        };
+        let status = match self.status() {
+            // What was never published is a draft, whatever its status says.
+            ToolStatus::Published if side == Side::Live && !is_live => ToolStatus::Draft,
+            status => status,
+        };
+        CallSwitches {
+            listed: self.in_catalogue(tenant),
+            is_active: self.is_active(),
+            is_held: self.is_held(),
+            is_known_kind: self.unknown_kind(side).is_none(),
+            status,
         }
     }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use tw_base::{Error, Result};
 use tw_identity::rights::{Permit, UpdateTools};
-use tw_model::{Actor, Caller, KeyId, Role, ToolDef, ToolStatus, Unlisted, UserId};
-use tw_policy::{Facts, Rule, Verdict};
+use tw_model::{Actor, Caller, KeyId, Mode, Role, ToolDef, Unlisted, UserId};
+use tw_policy::{CallSwitch, Facts, Rule, Unavailable, Verdict};
 
 use crate::{
     Registry,
@@ -117,29 +117,14 @@ impl Registry {
     }
 }
 
-/// The steps from the catalogue to the policy. Returns what the policy says, whatever stood before it.
+/// The checks of a call, from the catalogue to the policy: the very ones that a call is held against. Returns what the
+/// policy says, whatever stood before it.
 fn walk(checks: &mut Checks, entry: &ToolEntry, def: &ToolDef, subject: &Caller, view: &View) -> Rule {
     let slug = &def.slug;
     checks.note("exists", true, format!("`{slug}` is a tool here"), "");
-    let listed =
-        if def.tenant_slugs.is_empty() { "every tenant may have it" } else { "this tenant is on its list" };
-    checks.note("tenant_allow_list", true, listed, "");
-    let off_for_all = view.is_off_for_everybody(slug);
-    let no = "the operator has switched it off for everybody";
-    checks.note("switched_on_for_everybody", !off_for_all, "nobody has switched it off for everybody", no);
-    let catalogue = entry.in_catalogue(view.slug());
-    let no = match catalogue {
-        Ok(()) => "",
-        Err(Unlisted::NotForThisTenant) => "this tenant is not on its list",
-        Err(Unlisted::NotSwitchedOn) => "the tool is off by default, and this tenant has not switched it on",
-        Err(Unlisted::SwitchedOff) => "this tenant has switched it off",
-    };
-    checks.note(
-        "switched_on_here",
-        catalogue.is_ok() || off_for_all,
-        "it is switched on for this tenant",
-        no,
-    );
+    let facts = Facts::of(def, subject, view.setting("approve_all_writes"));
+    let [catalogue, gates @ ..] = entry.switches(view.slug(), Side::Live).checks(Mode::Production);
+    note_catalogue(checks, def, catalogue.1, view);
     match &def.required_permission {
         None => checks.note("required_permission", true, "it requires no permission of its own", ""),
         Some(name) => {
@@ -147,29 +132,73 @@ fn walk(checks: &mut Checks, entry: &ToolEntry, def: &ToolDef, subject: &Caller,
                 format!("`{name}` is held"),
                 format!("the tool requires the permission `{name}`, and the subject does not have it"),
             );
-            checks.note("required_permission", subject.permissions.has(name.as_str()), yes, no);
+            checks.note("required_permission", facts.holds_required, yes, no);
         }
     }
-    checks.note("active", def.is_active, "it is active", "it is not active: `is_active` is false");
-    let live = match entry {
-        ToolEntry::Code(_) => true,
-        ToolEntry::Own(own) => own.stored.live.is_some(),
-    };
-    let published = def.status == ToolStatus::Published && live;
-    let no = format!("it is {} and runs only once it is published", def.status);
-    checks.note("status", published, "it is published", no);
-    let may_run = subject.permissions.has("tools.tenant.run");
+    for (gate, passed) in gates {
+        let no = passed.err().map_or_else(String::new, |why| why_not(why, entry));
+        let (check, yes) = said_of(gate);
+        checks.note(check, passed.is_ok(), yes, no);
+    }
     let no = format!("the role {} does not hold `tools.tenant.run`", subject.role);
-    checks.note("may_run", may_run, "`tools.tenant.run` is held", no);
-    let rule = tw_policy::decide(&Facts {
-        by_agent: subject.principal.is_agent(),
-        // Looked at above; here it is about whether somebody has to be asked.
-        may_run: true,
-        holds_required: true,
-        level: def.level,
-        policy: def.policy,
-        approve_all_writes: view.setting("approve_all_writes"),
-    });
+    checks.note("may_run", facts.may_run, "`tools.tenant.run` is held", no);
+    // Both are looked at above; here it is about whether somebody has to be asked.
+    let rule = tw_policy::decide(&Facts { may_run: true, holds_required: true, ..facts });
     checks.note("policy", rule.verdict() != Verdict::Deny, rule.to_string(), rule.to_string());
     rule
+}
+
+/// The one check of the catalogue, as three: who has to change what is another person for each.
+fn note_catalogue(checks: &mut Checks, def: &ToolDef, listed: Result<(), Unavailable>, view: &View) {
+    let unlisted = match listed {
+        Err(Unavailable::Hidden(unlisted)) => Some(unlisted),
+        _ => None,
+    };
+    let is_for_all = def.tenant_slugs.is_empty();
+    let yes = if is_for_all { "every tenant may have it" } else { "this tenant is on its list" };
+    let is_for_tenant = unlisted != Some(Unlisted::NotForThisTenant);
+    checks.note("tenant_allow_list", is_for_tenant, yes, "this tenant is not on its list");
+    let is_off = unlisted == Some(Unlisted::SwitchedOff);
+    let is_off_for_all = is_off && view.is_off_for_everybody(&def.slug);
+    checks.note(
+        "switched_on_for_everybody",
+        !is_off_for_all,
+        "nobody has switched it off for everybody",
+        "the operator has switched it off for everybody",
+    );
+    let no = match unlisted {
+        Some(Unlisted::NotSwitchedOn) => "the tool is off by default, and this tenant has not switched it on",
+        _ => "this tenant has switched it off",
+    };
+    let is_on = !matches!(unlisted, Some(Unlisted::NotSwitchedOn | Unlisted::SwitchedOff)) || is_off_for_all;
+    checks.note("switched_on_here", is_on, "it is switched on for this tenant", no);
+}
+
+/// What a check is called, and what is said where it passes.
+fn said_of(gate: CallSwitch) -> (&'static str, &'static str) {
+    match gate {
+        CallSwitch::Catalogue => ("catalogue", "it is in the catalogue"),
+        CallSwitch::NotDisabled => ("not_disabled", "its status does not switch it off"),
+        CallSwitch::Active => ("active", "it is active"),
+        CallSwitch::NotHeld => ("not_held", "no change on the server it comes from waits for a decision"),
+        CallSwitch::KnownKind => ("known_kind", "this program knows its kind"),
+        CallSwitch::Published => ("status", "it is published"),
+    }
+}
+
+fn why_not(why: Unavailable, entry: &ToolEntry) -> String {
+    match why {
+        Unavailable::Hidden(unlisted) => unlisted.as_str().to_owned(),
+        Unavailable::Disabled => "its status is `disabled`".to_owned(),
+        Unavailable::Inactive => "it is not active: `is_active` is false".to_owned(),
+        Unavailable::Held => {
+            "it changed on the server it comes from, and is held until somebody decides about the change"
+                .to_owned()
+        }
+        Unavailable::UnknownKind => {
+            let kind = entry.unknown_kind(Side::Live).unwrap_or_default();
+            format!("it is of the kind `{kind}`, which this version of the program cannot run")
+        }
+        Unavailable::NotPublished(status) => format!("it is {status} and runs only once it is published"),
+    }
 }

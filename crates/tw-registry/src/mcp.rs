@@ -15,7 +15,9 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use tw_base::{Error, Result, by};
 use tw_identity::rights::{CreateTools, Permit, PublishTools};
-use tw_model::{Code, McpDriftId, McpServerId, Slug, TenantId, Timestamp, ToolId, ToolStatus};
+use tw_model::{
+    Code, Implementation, McpDriftId, McpServerId, Slug, TenantId, Timestamp, ToolId, ToolStatus,
+};
 use tw_store::{By, Changed, DriftStatus, Import, McpDrift, StoredTool};
 use tw_vault::UsedBy;
 
@@ -29,7 +31,7 @@ pub use self::{
 };
 use crate::{
     Registry,
-    authoring::{EditContext, Origin, decided, in_lane},
+    authoring::{EditContext, LOOKING_FOR_USERS, Origin, decided, in_lane},
     catalogue::{Own, Side, ToolEntry, View},
     remote::RemoteDefinition,
     tools::Listed,
@@ -150,15 +152,9 @@ impl Registry {
         server: McpSource<'_>,
     ) -> Result<(Vec<UsedBy>, i64)> {
         let view = self.catalogue.view(tenant, epoch).await?;
-        let mut users = Vec::new();
-        for entry in view.tools.sorted().iter() {
-            let ToolEntry::Own(own) = entry else { continue };
-            if is_of(own, server.id) || refers(own, server) {
-                let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
-                users.push(UsedBy { kind: "tool", slug, name });
-            }
-        }
-        Ok((users, view.epoch))
+        let (epoch, id, name) = (view.epoch, server.id, server.name.to_owned());
+        let walk = move || users_of(&view, McpSource { id, name: &name });
+        Ok((in_lane(tenant, LOOKING_FOR_USERS, walk).await?, epoch))
     }
 
     /// Holds what a server lists now against what was imported from it. What differs is written down and held; what is as
@@ -284,6 +280,18 @@ impl Registry {
     }
 }
 
+fn users_of(view: &View, server: McpSource<'_>) -> Vec<UsedBy> {
+    let mut users = Vec::new();
+    for entry in view.tools.sorted().iter() {
+        let ToolEntry::Own(own) = entry else { continue };
+        if is_of(own, server.id) || refers(own, server) {
+            let (slug, name) = (own.stored.slug.to_string(), own.face(Side::Draft).name.clone());
+            users.push(UsedBy { kind: "tool", slug, name });
+        }
+    }
+    users
+}
+
 fn is_of(own: &Own, server: McpServerId) -> bool {
     own.stored.import.as_ref().is_some_and(|import| import.server == server)
 }
@@ -304,12 +312,17 @@ fn imported(view: &View, server: McpServerId) -> Vec<ImportedTool> {
 
 /// Whether a tool names a server, in what runs or in what was saved last.
 fn refers(own: &Own, server: McpSource<'_>) -> bool {
-    let id = server.id.to_string();
+    let (id, kind) = (server.id.to_string(), Implementation::Mcp.type_name());
+    let is_named = |side| own.face(side).implementation_type == kind;
+    // Most tools are of another kind, and need not be read for that.
+    if ![Side::Live, Side::Draft].into_iter().any(is_named) {
+        return false;
+    }
     let texts = [Some(&own.stored.definition), own.stored.live.as_ref()];
-    texts.into_iter().flatten().filter(|text| text.contains("\"mcp\"")).any(|text| {
+    texts.into_iter().flatten().any(|text| {
         let definition: Value = serde_json::from_str(text).unwrap_or_default();
         let named = definition["implementation"]["server"].as_str().unwrap_or_default();
-        definition["implementation_type"] == "mcp"
+        definition["implementation_type"] == kind
             && (named.eq_ignore_ascii_case(server.name) || named.eq_ignore_ascii_case(&id))
     })
 }

@@ -9,6 +9,7 @@ use tw_vault::{References, TenantKey, UsedBy, open_secrets};
 
 use crate::{
     Registry,
+    authoring::{LOOKING_FOR_USERS, in_lane},
     catalogue::{Side, ToolEntry, View},
 };
 
@@ -25,18 +26,22 @@ impl References for Registry {
         Box::pin(async move {
             let view = self.catalogue.view(tenant, epoch).await?;
             let key = self.vault.tool_secrets(tenant).await?;
-            let mut users = users_of(&view, key.as_deref(), credential);
             // A change to a server is one of the epoch too, so what is read now is not older than the view.
             let servers = self.store.tenant(tenant).mcp_servers(None, SERVERS_MAX).await;
-            let servers = servers.map_err(Error::store("reading MCP servers"))?.into_iter();
-            users.extend(servers.filter(|server| is_sent_to(server, key.as_deref(), credential)).map(
-                |StoredMcpServer { name, .. }| UsedBy {
+            let servers = servers.map_err(Error::store("reading MCP servers"))?;
+            let (epoch, credential) = (view.epoch, credential.clone());
+            let walk = move || {
+                let mut users = users_of(&view, key.as_deref(), &credential);
+                let sent_to =
+                    servers.into_iter().filter(|server| is_sent_to(server, key.as_deref(), &credential));
+                users.extend(sent_to.map(|StoredMcpServer { name, .. }| UsedBy {
                     kind: "mcp_server",
                     slug: format!("MCP server {name}"),
                     name,
-                },
-            ));
-            Ok((users, view.epoch))
+                }));
+                users
+            };
+            Ok((in_lane(tenant, LOOKING_FOR_USERS, walk).await?, epoch))
         })
     }
 }

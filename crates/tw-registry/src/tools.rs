@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_sdk::CodeTool;
+use toolwright_sdk::{CodeTool, spawn_yielding};
 use tw_base::{Error, PageRequest, Result};
 use tw_identity::rights::{Permit, ReadHistory, ReadTools};
-use tw_model::{Caller, Slug, TenantId, ToolDef, ToolId, ToolStatus, Unlisted};
+use tw_model::{Caller, Implementation, Mode, Slug, TenantId, ToolDef, ToolId, Unlisted};
+use tw_policy::{Unavailable, holds_required};
 use tw_schema::Fault;
 
 use crate::{
@@ -32,12 +33,10 @@ pub struct ToolFilter {
 const BUILT_IN: &str = "built_in";
 
 fn tool_type(face: &Face) -> &'static str {
-    match face.implementation_type.as_str() {
-        _ if face.builtin_key.is_some() => BUILT_IN,
-        "artifact" => "artifact",
-        "mcp" => "mcp",
-        _ => "custom",
+    if face.builtin_key.is_some() {
+        return BUILT_IN;
     }
+    Implementation::parse(&face.implementation_type).unwrap_or(Implementation::Unknown).tool_type()
 }
 
 /// A tool as a caller sees it.
@@ -171,34 +170,18 @@ impl Registry {
     ) -> Result<tw_base::Page<Listed>> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        let side = side_of(caller);
-        let mut found: Vec<(&ToolEntry, Result<(), &'static str>)> = Vec::new();
-        for entry in view.tools.sorted().iter() {
-            if let Some(available) = seen(entry, caller, &view)
-                && filter.takes(entry, side, available.is_ok())
-            {
-                found.push((entry, available));
-            }
-        }
-        let total = i64::try_from(found.len()).ok();
         let place = format!("tools/{}/{}", caller.tenant, caller.principal.label());
-        if let Some(after) = self.secrets.open_cursor(&place, page)? {
-            let slug = self.slug_at(&view, ToolId::from_uuid(after)).await?;
-            let from = found.partition_point(|(entry, _)| *entry.slug() <= slug);
-            found.drain(..from);
-        }
-        found.drain(..found.len().min(usize::try_from(page.offset).unwrap_or(0)));
-        let readable = found.into_iter().filter_map(|(entry, available)| {
-            // One that cannot be read must not take the list with it.
-            Listed::new(entry, caller, available)
-                .inspect_err(|error| {
-                    let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
-                    tracing::error!(%slug, error, "a tool is left out of the list");
-                })
-                .ok()
-        });
-        let listed = readable.take(usize::try_from(page.limit + 1).unwrap_or(0)).collect();
-        Ok(self.secrets.page(listed, page, &place, total, |listed| listed.def.id.uuid()))
+        let after = match self.secrets.open_cursor(&place, page)? {
+            Some(after) => Some(self.slug_at(&view, ToolId::from_uuid(after)).await?),
+            None => None,
+        };
+        let count = |number: i64| usize::try_from(number).unwrap_or(0);
+        let part = Part { after, offset: count(page.offset), limit: count(page.limit + 1) };
+        let (filter, caller) = (filter.clone(), caller.clone());
+        // A tenant may have a hundred thousand. How many such walks there are at once, the door bounds.
+        let walk = spawn_yielding(move || part.of(&view, &caller, &filter));
+        let (listed, total) = walk.await.map_err(|error| Error::internal("listing tools", error))?;
+        Ok(self.secrets.page(listed, page, &place, i64::try_from(total).ok(), |listed| listed.def.id.uuid()))
     }
 
     /// Where a list goes on: after the slug of a tool that may be gone by now.
@@ -224,6 +207,42 @@ impl Registry {
     }
 }
 
+/// A part of the list of tools.
+struct Part {
+    after: Option<Slug>,
+    offset: usize,
+    limit: usize,
+}
+
+impl Part {
+    /// The tools of the part, and how many there are in all.
+    fn of(&self, view: &View, caller: &Caller, filter: &ToolFilter) -> (Vec<Listed>, usize) {
+        let side = side_of(caller);
+        let mut found: Vec<(&ToolEntry, Result<(), &'static str>)> = Vec::new();
+        for entry in view.tools.sorted().iter() {
+            if let Some(available) = seen(entry, caller, view)
+                && filter.takes(entry, side, available.is_ok())
+            {
+                found.push((entry, available));
+            }
+        }
+        let from = match &self.after {
+            Some(after) => found.partition_point(|(entry, _)| entry.slug() <= after),
+            None => 0,
+        };
+        let readable = found.iter().skip(from + self.offset).filter_map(|(entry, available)| {
+            // One that cannot be read must not take the list with it.
+            Listed::new(entry, caller, *available)
+                .inspect_err(|error| {
+                    let (slug, error) = (entry.slug(), error as &dyn std::error::Error);
+                    tracing::error!(%slug, error, "a tool is left out of the list");
+                })
+                .ok()
+        });
+        (readable.take(self.limit).collect(), found.len())
+    }
+}
+
 /// The tool as the caller finds it in the catalogue.
 pub(crate) fn find<'v>(
     view: &'v View,
@@ -245,36 +264,21 @@ fn writes_tools(caller: &Caller) -> bool {
     caller.permissions.has("tools.tenant.update") && !caller.principal.is_agent()
 }
 
-/// Whether the caller sees the tool at all, and whether it could be called.
+/// Whether the caller sees the tool at all, and whether it could be called. What a call is refused for must not be
+/// shown as available.
 pub fn seen(entry: &ToolEntry, caller: &Caller, view: &View) -> Option<Result<(), &'static str>> {
-    match entry.in_catalogue(view.slug()) {
+    let available = entry.switches(view.slug(), Side::Live).available(Mode::Production);
+    match available {
         // A tool of other tenants does not exist here, for nobody. One's own can be taken back from them.
-        Err(Unlisted::NotForThisTenant) if !entry.is_own() => None,
+        Err(Unavailable::Hidden(Unlisted::NotForThisTenant)) if !entry.is_own() => None,
         // Who may switch it on has to be able to see it. An agent never may, whatever its role.
-        Err(reason) if writes_tools(caller) => Some(Err(reason.as_str())),
-        Err(_) => None,
-        Ok(()) => {
-            if entry.required_permission().is_some_and(|permission| !caller.permissions.has(permission)) {
-                // Whoever made a tool must be able to unmake it.
-                let author = entry.is_own() && writes_tools(caller);
-                return author.then_some(Err("not_permitted"));
-            }
-            Some(runs(entry))
+        Err(why @ Unavailable::Hidden(_)) => writes_tools(caller).then_some(Err(why.as_str())),
+        _ if !holds_required(caller, entry.required_permission()) => {
+            // Whoever made a tool must be able to unmake it.
+            let author = entry.is_own() && writes_tools(caller);
+            author.then_some(Err("not_permitted"))
         }
-    }
-}
-
-/// Whether a tool of the catalogue would run, or the word for why not. What a call is refused for must
-/// not be shown as available.
-fn runs(entry: &ToolEntry) -> Result<(), &'static str> {
-    match entry.status() {
-        ToolStatus::Disabled => Err("disabled"),
-        _ if !entry.is_active() => Err("inactive"),
-        _ if entry.is_held() => Err("held"),
-        _ if entry.unknown_kind().is_some() => Err("unknown_kind"),
-        ToolStatus::Draft => Err("draft"),
-        ToolStatus::Deprecated => Err("deprecated"),
-        ToolStatus::Published => Ok(()),
+        available => Some(available.map_err(Unavailable::as_str)),
     }
 }
 

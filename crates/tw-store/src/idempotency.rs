@@ -18,8 +18,8 @@ use crate::{
 pub struct Used {
     pub body_hash: Vec<u8>,
     pub run: Option<RunId>,
-    /// The answer of a write that is not a run; `None` while it is being made.
-    pub answer: Option<(u16, String)>,
+    /// The answer of a write that is not a run, as the door wrote it; `None` while it is being made.
+    pub answer: Option<String>,
     pub replica: ReplicaId,
 }
 
@@ -84,20 +84,14 @@ impl TenantScope {
     }
 
     /// Keeps the answer of a write for replay.
-    pub async fn keep_answer(
-        &self,
-        scope: KeyScope<'_>,
-        claimed: Timestamp,
-        status: u16,
-        answer: &str,
-    ) -> Result<()> {
-        const Q: &str = "UPDATE idempotency SET status_code = $7, answer = $8
+    pub async fn keep_answer(&self, scope: KeyScope<'_>, claimed: Timestamp, answer: &str) -> Result<()> {
+        const Q: &str = "UPDATE idempotency SET answer = $7
             WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND replica_id = $5
                 AND created_us = $6";
         let mut tx = self.begin().await?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(scope.principal).bind(scope.route).bind(scope.key)
-            .bind(self.store.replica.uuid()).bind(claimed.micros()).bind(i64::from(status)).bind(answer)
+            .bind(self.store.replica.uuid()).bind(claimed.micros()).bind(answer)
             .execute(c).await.map(drop))
         .map_err(Error::doing("keeping an answer"))?;
         tx.commit().await
@@ -133,12 +127,34 @@ impl Store {
 
 impl UsedRow {
     fn used(self) -> Used {
-        let status = self.status_code.and_then(|status| u16::try_from(status).ok());
+        // Earlier versions kept the status in a column of its own.
+        let answer = match (self.status_code, self.answer) {
+            (Some(status), Some(answer)) => Some(format!("{status} {answer}")),
+            (_, answer) => answer,
+        };
         Used {
             body_hash: self.body_hash,
             run: self.run_id.map(RunId::from_uuid),
-            answer: status.zip(self.answer),
+            answer,
             replica: ReplicaId::from_uuid(self.replica_id),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_that_an_earlier_version_kept_begins_with_its_status() {
+        let kept = |status_code, answer: Option<&str>| {
+            let (body_hash, run_id, replica_id) = (Vec::new(), None, Uuid::nil());
+            UsedRow { body_hash, run_id, status_code, answer: answer.map(str::to_owned), replica_id }
+                .used()
+                .answer
+        };
+        assert_eq!(kept(Some(201), Some("{}\n1")).as_deref(), Some("201 {}\n1"));
+        assert_eq!(kept(None, Some("201 {}\n1")).as_deref(), Some("201 {}\n1"));
+        assert_eq!(kept(None, None), None);
     }
 }

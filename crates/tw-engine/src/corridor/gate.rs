@@ -8,7 +8,7 @@ use tw_policy::Verdict;
 use tw_registry::Tool;
 use tw_vault::CallSecrets;
 
-use super::validate::Valid;
+use super::validate::{Valid, ValidParts};
 use crate::run_log::{Standing, Unsealed};
 
 /// A call that may run now. Only this station makes one, and a run is made of nothing else.
@@ -86,7 +86,7 @@ pub(super) fn gate(valid: Valid, clearance: Clearance) -> Gate {
         Clearance::Undecided => (false, None),
     };
     if clear {
-        let Valid { tool, value, text, permissions, secrets, is_harmless, .. } = valid;
+        let ValidParts { tool, value, text, permissions, secrets, is_harmless, .. } = valid.into_parts();
         Gate::Clear(Cleared { tool, value, text, permissions, secrets, standing, is_harmless })
     } else {
         Gate::Ask(valid)

@@ -53,10 +53,12 @@ impl Limits {
                 Limit { per, per_minute, limiter }
             })
         };
+        // A call that is over a limit has used up those before it. The tenant's comes last: one key or one tool that is
+        // called too often would otherwise leave nothing to all others.
         let limits = [
-            limit(Per::Tenant, limits.per_tenant),
             limit(Per::Key, limits.per_key),
             limit(Per::Tool, limits.per_tool),
+            limit(Per::Tenant, limits.per_tenant),
         ];
         Self(limits.into_iter().flatten().collect())
     }

@@ -45,7 +45,7 @@ use self::{
     record::{Record, Replayed},
     resolve::{Parked, Subject},
     unwanted::Unanswered,
-    validate::{Valid, Words},
+    validate::{Valid, ValidParts, Words},
 };
 use crate::{
     Engine,
@@ -377,7 +377,7 @@ impl Engine {
         }
         let (run, input_digest) = (RunId::new(), asked.input_digest());
         let sealed_input = asked.sealed_for(run);
-        let Valid { tool, rule, level, text, .. } = asked;
+        let ValidParts { tool, rule, level, text, .. } = asked.into_parts();
         let session = self.session_for(caller, request.session, &tool).await?.unwrap_or(run.into());
         let reach = self.reach_of(caller.tenant, &tool).await?;
         let starting = Starting { caller, tool: &tool, run, session, mode: request.mode };

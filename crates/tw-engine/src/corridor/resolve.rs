@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tw_base::{Error, Result};
 use tw_model::{Mode, Party, ToolId, Unlisted};
-use tw_policy::{Unavailable, available};
+use tw_policy::Unavailable;
 use tw_registry::{Side, Tool, ToolEntry, Unsaved, View};
 use tw_store::{Approval, Run};
 
@@ -147,13 +147,18 @@ impl Engine {
     /// The side of a tool that a mode runs, if the tool is in the catalogue and nobody switched it off.
     fn switched_on(&self, view: &View, name: &str, entry: &ToolEntry, mode: Mode) -> Result<Arc<Tool>> {
         let slug = || entry.slug().to_string();
-        let (in_catalogue, status) = (entry.in_catalogue(view.slug()).is_ok(), entry.status());
-        let is_held = entry.is_held();
-        available(in_catalogue, entry.is_active(), is_held, status, mode).map_err(|why| match why {
-            Unavailable::Hidden => Error::ToolNotFound { tool: name.to_owned() },
-            Unavailable::Disabled => Error::ToolDisabled { tool: slug() },
+        let available = entry.switches(view.slug(), side(mode)).available(mode);
+        available.map_err(|why| match why {
+            Unavailable::Hidden(_) => Error::ToolNotFound { tool: name.to_owned() },
+            Unavailable::Disabled | Unavailable::Inactive => Error::ToolDisabled { tool: slug() },
             Unavailable::Held => Error::ToolHeld { tool: slug() },
-            Unavailable::NotPublished => Error::ToolNotPublished { tool: slug(), status: status.as_str() },
+            Unavailable::UnknownKind => {
+                let kind = entry.unknown_kind(side(mode)).unwrap_or_default().to_owned();
+                Error::UnknownKind { tool: slug(), kind }
+            }
+            Unavailable::NotPublished(status) => {
+                Error::ToolNotPublished { tool: slug(), status: status.as_str() }
+            }
         })?;
         let unpublished = || Error::ToolNotPublished { tool: slug(), status: "a draft" };
         self.inner.catalogue.ready(entry, side(mode))?.ok_or_else(unpublished)

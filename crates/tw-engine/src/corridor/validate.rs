@@ -1,6 +1,6 @@
 //! Does the input fit, and can the call be made at all.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Deref, sync::Arc, time::Duration};
 
 use serde_json::{Value, value::RawValue};
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
@@ -17,21 +17,34 @@ use crate::{
     run_log::{input_digest, raw},
 };
 
-/// A call whose input fits the tool's schema, with defaults filled in, and the rule that decides it.
+/// A call whose input fits the tool's schema, with defaults filled in, and the rule that decides it. Made by [`validate`]
+/// alone.
 #[derive(Debug)]
-pub(crate) struct Valid {
-    pub(super) tool: Arc<Tool>,
+pub(crate) struct Valid(ValidParts);
+
+/// What is known of a call whose input fits.
+#[derive(Debug)]
+pub(crate) struct ValidParts {
+    pub(crate) tool: Arc<Tool>,
     pub(super) rule: Rule,
-    pub(super) level: Option<Level>,
+    pub(crate) level: Option<Level>,
     /// Whether it changes nothing outside and asks nobody.
     pub(super) is_harmless: bool,
-    pub(super) value: Value,
+    pub(crate) value: Value,
     /// The same as text, as it is written down: the caller's own bytes wherever nothing had to be changed or hidden.
-    pub(super) text: Box<RawValue>,
+    pub(crate) text: Box<RawValue>,
     /// What everybody may do who has a say in the call.
     pub(super) permissions: PermissionSet,
     /// What the input holds and no record may show.
     pub(super) secrets: Option<Arc<CallSecrets>>,
+}
+
+impl Deref for Valid {
+    type Target = ValidParts;
+
+    fn deref(&self) -> &ValidParts {
+        &self.0
+    }
 }
 
 impl Valid {
@@ -48,14 +61,14 @@ impl Valid {
         self.secrets.as_ref().map(|secrets| secrets.seal(run, &self.value))
     }
 
-    pub(crate) fn into_parts(self) -> (Arc<Tool>, Value, Box<RawValue>, Option<Level>) {
-        (self.tool, self.value, self.text, self.level)
+    pub(crate) fn into_parts(self) -> ValidParts {
+        self.0
     }
 
     /// Hides the secrets that the caller has written in these parts of the input; those of a large one apart from
     /// everybody else.
     async fn hiding(mut self, parts: DefinitionParts, tenant: TenantId, vault: &Vault) -> Result<Self> {
-        let (value, looked_in) = (std::mem::take(&mut self.value), parts.clone());
+        let (value, looked_in) = (std::mem::take(&mut self.0.value), parts.clone());
         let hide = move || {
             let hidden = looked_in.hide(&value).map(|hidden| (raw(&hidden.shown), hidden));
             (value, hidden)
@@ -66,10 +79,10 @@ impl Valid {
             let hidden = HeavyPool::shared().run(tenant, self.tool.def.timeout(), hide).await;
             hidden.map_err(overloaded)?
         };
-        self.value = value;
+        self.0.value = value;
         if let Some((text, hidden)) = hidden {
-            self.text = text;
-            self.secrets = Some(vault.callers_secrets(tenant, parts, hidden).await?);
+            self.0.text = text;
+            self.0.secrets = Some(vault.callers_secrets(tenant, parts, hidden).await?);
         }
         Ok(self)
     }
@@ -111,7 +124,7 @@ pub(super) async fn validate(
     let (rule, level) = (authorized.rule(view, &value), authorized.level(&value));
     let (permissions, is_harmless) = (authorized.permissions(), authorized.is_harmless(&value));
     let tool = Arc::clone(authorized.tool());
-    let valid = Valid { tool, rule, level, is_harmless, value, text, permissions, secrets };
+    let valid = Valid(ValidParts { tool, rule, level, is_harmless, value, text, permissions, secrets });
     // What was passed on is hidden wherever it stands, and so is whatever stands where secrets stand.
     if valid.secrets.is_some() {
         return Ok(valid);

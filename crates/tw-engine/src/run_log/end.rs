@@ -41,6 +41,9 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
+    const ALL: [Self; 5] =
+        [Self::Cancelled, Self::Denied, Self::Expired, Self::Superseded, Self::NotPermitted];
+
     /// The word in the event.
     const fn as_str(self) -> &'static str {
         match self {
@@ -52,9 +55,10 @@ impl Reason {
         }
     }
 
-    /// Whether it is why a run was cancelled.
-    pub(crate) fn ended(self, run: &Run) -> bool {
-        run.status == RunStatus::Cancelled && run.summary.as_deref() == Some(self.as_str())
+    /// Why a run was cancelled; `None` where it was not. The row of one that was has the word for its summary.
+    pub(crate) fn of(run: &Run) -> Option<Self> {
+        let said = run.summary.as_deref().filter(|_| run.status == RunStatus::Cancelled)?;
+        Self::ALL.into_iter().find(|reason| reason.as_str() == said)
     }
 
     const fn code(self) -> Code {

@@ -38,7 +38,7 @@ pub(crate) use self::{
     start::{Parking, Starting},
     wait::look_again,
 };
-use crate::flights::Flights;
+use crate::{flights::Flights, pulse::Pulse};
 
 /// Which run an entry is about, and who does what it says.
 #[derive(Clone, Debug)]
@@ -117,8 +117,8 @@ pub(crate) struct RunLog {
 }
 
 impl RunLog {
-    pub(crate) fn new(store: Store, flights: Arc<Flights>) -> Self {
-        Self { settler: Settler::start(store.clone()), store, flights }
+    pub(crate) fn new(store: Store, flights: Arc<Flights>, pulse: &Pulse) -> Self {
+        Self { settler: Settler::start(store.clone(), pulse), store, flights }
     }
 
     /// Appends and waits. An entry that failed for the database's sake may still have been written, so a run that it

@@ -4,9 +4,10 @@
 //! would look as if it were running for ever. Each entry is tried again until the log takes it or says
 //! that the run has ended or never existed.
 
-use std::time::Duration;
+use std::{future::pending, sync::Arc, time::Duration};
 
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::CancellationToken;
 use tw_model::{Effect, PendingState, RunStatus};
 use tw_store::{
     PendingCall, Store,
@@ -14,6 +15,7 @@ use tw_store::{
 };
 
 use super::{End, RunIdentity};
+use crate::pulse::Pulse;
 
 /// For how long a start of which nothing is known may still turn up: a database that was cut off in the
 /// middle of a commit finishes it, or not, once it goes on.
@@ -27,9 +29,15 @@ pub(crate) struct Settler {
 }
 
 impl Settler {
-    pub(crate) fn start(store: Store) -> Self {
+    /// Starts the loop. It is begun again where it dies: an end that is never written looks like a run that goes on.
+    pub(crate) fn start(store: Store, pulse: &Pulse) -> Self {
         let (queue, entries) = mpsc::unbounded_channel();
-        tokio::spawn(settle(store.clone(), entries));
+        let (pulse, settled, over) = (pulse.clone(), store.clone(), CancellationToken::new());
+        let entries = Arc::new(Mutex::new(entries));
+        tokio::spawn(async move {
+            let begin = || settle(settled.clone(), Arc::clone(&entries), over.clone());
+            over.run_until_cancelled(pulse.keep_up("settle_ends", begin)).await
+        });
         Self { store, queue }
     }
 
@@ -73,12 +81,17 @@ pub(crate) fn left_over(identity: RunIdentity, lease_epoch: i64, call: PendingCa
     identity.change(change, Vec::new())
 }
 
-async fn settle(store: Store, mut entries: mpsc::UnboundedReceiver<Entry>) {
+/// Writes one end after the other, until the log is closed or nobody is left to bring one. An entry over which the loop
+/// dies is lost, and no other.
+async fn settle(store: Store, entries: Arc<Mutex<mpsc::UnboundedReceiver<Entry>>>, over: CancellationToken) {
+    let mut entries = entries.lock().await;
     while let Some(entry) = entries.recv().await {
         if let Err(Rejected::Closed) = insist(&store, &entry).await {
-            return;
+            break;
         }
     }
+    over.cancel();
+    pending().await
 }
 
 /// Closes a run whose start may be written after it was asked for in vain.

@@ -52,7 +52,7 @@ on_both! {
         let names: Vec<_> = explained.checks.iter().map(|check| check.check).collect();
         assert_eq!(names, [
             "exists", "tenant_allow_list", "switched_on_for_everybody", "switched_on_here", "required_permission",
-            "active", "status", "may_run", "policy",
+            "not_disabled", "active", "not_held", "known_kind", "status", "may_run", "policy",
         ]);
     }
 

@@ -1,7 +1,14 @@
 //! Approved calls that go on elsewhere or later than where they were approved.
 
+use std::time::Duration;
+
+use futures::FutureExt as _;
 use serde_json::json;
+use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Overload};
+use tw_engine::Approve;
+use tw_identity::rights::CreateTools;
 use tw_model::{ApprovalId, EventId, EventKind, RunId, RunStatus, Timestamp};
+use tw_registry::EditContext;
 use tw_store::{
     Store,
     log::{ApprovalDecision, Change, Entry, Expect, NewEvent, Transition},
@@ -10,7 +17,7 @@ use tw_test::{TestDb, on_both};
 
 use crate::{
     tools::effects,
-    world::{Server, World},
+    world::{PATIENCE, Server, World},
 };
 
 /// Records a yes and does nothing about it, as a server would that died right after.
@@ -71,6 +78,43 @@ on_both! {
         assert_eq!(server.ended(run).await.status, RunStatus::Success);
         assert_eq!(server.trail(run).await, TRAIL);
         assert_eq!(effects("restart"), 1);
+    }
+
+    async fn approved_call_waits_while_the_tenant_has_too_much_costly_work(db: TestDb) {
+        let world = World::new(db).await;
+        let server = world.one();
+        let permit = server.permit::<CreateTools>("admin").await.unwrap();
+        let tool = json!({
+            "slug": "gives-back", "name": "Gives back", "description": "Gives back what it got.",
+            "implementation_type": "internal", "permission_level": "write",
+            "input_schema": { "type": "object" }, "publish": true,
+        });
+        server.engine.registry().create_tool(&permit, &tool, EditContext::default()).await.unwrap();
+        // So large that it is checked apart, like all costly work of the tenant.
+        let input = json!({ "value": "x".repeat(INLINE_BYTES_MAX + 1) });
+        let (run, id) = server.park("gives-back", input).await;
+        let (finish, may_finish) = std::sync::mpsc::channel::<()>();
+        let (pool, tenant) = (HeavyPool::shared(), world.tenant());
+        let mut work = vec![tokio::spawn(pool.run(tenant, PATIENCE, move || {
+            let _ = may_finish.recv();
+        }))];
+        while !matches!(pool.run(tenant, PATIENCE, || ()).now_or_never(), Some(Err(Overload::Full))) {
+            work.push(tokio::spawn(pool.run(tenant, PATIENCE, || ())));
+            tokio::task::yield_now().await;
+        }
+
+        let at_once = Approve { wait: Some(Duration::ZERO), ..Approve::default() };
+        server.approve_as("approver", id, at_once).await.unwrap();
+        for _ in 0..50 {
+            assert_eq!(server.stored(run).await.status, RunStatus::Pending);
+        }
+
+        finish.send(()).unwrap();
+        for piece in work {
+            // The last one may have found no room.
+            let _ended = piece.await.unwrap();
+        }
+        assert_eq!(server.ended(run).await.status, RunStatus::Success);
     }
 
     async fn call_that_waits_is_not_forgotten_by_a_restart(db: TestDb) {

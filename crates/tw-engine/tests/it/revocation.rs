@@ -47,6 +47,21 @@ on_both! {
         }
     }
 
+    /// Who sends a key that has to be looked for in the database waits with the others of its address.
+    async fn key_is_in_memory_from_its_first_use_until_it_is_revoked(db: TestDb) {
+        let world = World::new(db).await;
+        let server = world.one();
+        server.new_agent_key("new").await;
+        assert!(!server.knows_key("new"));
+        server.call("new", "test.echo", json!({ "text": "hi" })).await.unwrap();
+        assert!(server.knows_key("new"));
+        let other_secret = format!("tw_{}_{}", "0".repeat(12), "x".repeat(43));
+        assert!(!server.engine.identity().knows_key(&other_secret));
+        server.revoke("new").await;
+        assert!(server.call("new", "test.echo", json!({ "text": "hi" })).await.is_err());
+        assert!(!server.knows_key("new"), "it is a stranger's by now");
+    }
+
     async fn caller_known_from_before_is_looked_at_again(db: TestDb) {
         let world = World::pair(db).await;
         world.one().new_agent_key("stale").await;

@@ -275,6 +275,11 @@ impl Server {
         self.people.keys.lock().unwrap().insert(name.to_owned(), (created.key.id, created.text));
     }
 
+    /// Whether the key is in this server's memory.
+    pub(crate) fn knows_key(&self, who: &str) -> bool {
+        self.engine.identity().knows_key(&self.people.key(who).1)
+    }
+
     pub(crate) async fn revoke(&self, who: &str) {
         let permit = self.permit::<WriteKeys>("admin").await.unwrap();
         self.engine.identity().revoke_key(&permit, self.people.key(who).0, None).await.unwrap();

@@ -100,9 +100,9 @@ pub(super) const STATUSES: [&str; 6] = ["pending", "approved", "denied", "expire
     responses((status = 200, body = List<ApprovalView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadApprovals>,
+    AllowedList(permit, place): AllowedList<ReadApprovals>,
     mut params: Params,
-) -> Result<axum::Json<List<ApprovalView>>> {
+) -> Result<Response> {
     let known = |word: &str| match word {
         "all" => Some(None),
         word => ApprovalStatus::parse(word).map(Some),
@@ -110,7 +110,7 @@ pub(crate) async fn list(
     let status = params.word("status", known, &STATUSES.join(", "));
     let status = status.unwrap_or(Some(ApprovalStatus::Pending));
     let page = app.engine.approvals(&permit, status, &params.page()?).await?;
-    Ok(axum::Json(page.map(ApprovalView::from).into()))
+    place.page(move || List::from(page.map(ApprovalView::from))).await
 }
 
 /// Get an approval.

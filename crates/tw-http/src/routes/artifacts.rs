@@ -140,11 +140,11 @@ impl Body for ChangeArtifact {
     responses((status = 200, body = List<ArtifactItem>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadHistory>,
+    AllowedList(permit, place): AllowedList<ReadHistory>,
     params: Params,
-) -> Result<axum::Json<List<ArtifactItem>>> {
+) -> Result<Response> {
     let page = app.engine.registry().artifacts(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(ArtifactItem::from).into()))
+    place.page(move || List::from(page.map(ArtifactItem::from))).await
 }
 
 /// Create an artifact. Tools refer to it by its id.
@@ -237,12 +237,12 @@ pub(crate) async fn remove(
     responses((status = 200, body = List<ArtifactVersionView>), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn versions(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadHistory>,
+    AllowedList(permit, place): AllowedList<ReadHistory>,
     Id(id): Id<ArtifactId>,
     params: Params,
-) -> Result<axum::Json<List<ArtifactVersionView>>> {
+) -> Result<Response> {
     let page = app.engine.registry().artifact_versions(&permit, id, &params.page()?).await?;
-    Ok(axum::Json(page.map(ArtifactVersionView::from).into()))
+    place.page(move || List::from(page.map(ArtifactVersionView::from))).await
 }
 
 /// The artifact and the version that the path names.

@@ -1,6 +1,6 @@
 //! The audit log.
 
-use axum::extract::State;
+use axum::{extract::State, response::Response};
 use serde::Serialize;
 use serde_json::Value;
 use tw_engine::{AuditFilter, AuditRecord};
@@ -51,9 +51,9 @@ impl From<AuditRecord> for AuditView {
     responses((status = 200, body = List<AuditView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadAudit>,
+    AllowedList(permit, place): AllowedList<ReadAudit>,
     mut params: Params,
-) -> Result<axum::Json<List<AuditView>>> {
+) -> Result<Response> {
     let filter = AuditFilter {
         action: params.text("action"),
         object: params.text("object"),
@@ -61,5 +61,5 @@ pub(crate) async fn list(
         until: params.moment("until"),
     };
     let page = app.engine.identity().audit(&permit, &filter, &params.page()?).await?;
-    Ok(axum::Json(page.map(AuditView::from).into()))
+    place.page(move || List::from(page.map(AuditView::from))).await
 }

@@ -369,13 +369,13 @@ pub(super) fn author(actor: &str) -> Value {
     responses((status = 200, body = List<VersionItem>), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn versions(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadHistory>,
+    AllowedList(permit, place): AllowedList<ReadHistory>,
     ToolName(name): ToolName,
     mut params: Params,
-) -> Result<axum::Json<List<VersionItem>>> {
+) -> Result<Response> {
     let only = params.word("kind", Note::parse, "save, publish, version");
     let page = app.engine.registry().tool_history(&permit, &name, only, &params.page()?).await?;
-    Ok(axum::Json(page.map(VersionItem::from).into()))
+    place.page(move || List::from(page.map(VersionItem::from))).await
 }
 
 /// A tool at one revision.

@@ -194,11 +194,12 @@ fn value_of(result: &RawValue) -> Result<Value> {
     responses((status = 200, body = List<PendingCallView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<AnswerCalls>,
+    AllowedList(permit, place): AllowedList<AnswerCalls>,
     params: Params,
-) -> Result<axum::Json<List<PendingCallView>>> {
+) -> Result<Response> {
     let page = app.engine.calls_for_people(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.try_map(PendingCallView::of)?.into()))
+    let page = page.try_map(PendingCallView::of)?;
+    place.page(move || List::from(page)).await
 }
 
 /// Get a call that a person or a worker answers.

@@ -110,11 +110,11 @@ pub(crate) struct CredentialBody {
     responses((status = 200, body = List<CredentialView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadCredentials>,
+    AllowedList(permit, place): AllowedList<ReadCredentials>,
     params: Params,
-) -> Result<axum::Json<List<CredentialView>>> {
+) -> Result<Response> {
     let page = app.engine.credentials().list(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(CredentialView::from).into()))
+    place.page(move || List::from(page.map(CredentialView::from))).await
 }
 
 /// Create a credential. Its values are encrypted and never returned.

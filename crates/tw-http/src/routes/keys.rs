@@ -75,11 +75,11 @@ impl From<ApiKey> for KeyView {
     responses((status = 200, body = List<KeyView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadKeys>,
+    AllowedList(permit, place): AllowedList<ReadKeys>,
     params: Params,
-) -> Result<axum::Json<List<KeyView>>> {
+) -> Result<Response> {
     let page = app.engine.identity().keys(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(KeyView::from).into()))
+    place.page(move || List::from(page.map(KeyView::from))).await
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

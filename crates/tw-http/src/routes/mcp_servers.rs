@@ -261,11 +261,11 @@ pub(crate) struct McpServerBody {
     responses((status = 200, body = List<McpServerView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadMcpServers>,
+    AllowedList(permit, place): AllowedList<ReadMcpServers>,
     params: Params,
-) -> Result<axum::Json<List<McpServerView>>> {
+) -> Result<Response> {
     let page = app.engine.mcp_servers().list(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(McpServerView::from).into()))
+    place.page(move || List::from(page.map(McpServerView::from))).await
 }
 
 /// Add an MCP server and list its tools.

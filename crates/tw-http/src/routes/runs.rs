@@ -194,9 +194,9 @@ pub(crate) fn answered_as<V: Serialize>(answer: Answer, view: impl FnOnce(RunAns
     responses((status = 200, body = List<RunRecord>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadRuns>,
+    AllowedList(permit, place): AllowedList<ReadRuns>,
     mut params: Params,
-) -> Result<axum::Json<List<RunRecord>>> {
+) -> Result<Response> {
     let id = || Violation::format("uuid");
     let statuses = "running, success, error, pending, needs_approval, cancelled, timed_out";
     let filter = RunFilter {
@@ -212,10 +212,8 @@ pub(crate) async fn list(
         until: params.moment("until"),
     };
     let page = app.engine.runs(&permit, filter, &params.page()?).await?;
-    Ok(axum::Json(
-        page.map(|run: Run| RunRecord::from(Answer { run, approval: None, pending: None, is_repeat: false }))
-            .into(),
-    ))
+    let record = |run: Run| RunRecord::from(Answer { run, approval: None, pending: None, is_repeat: false });
+    place.page(move || List::from(page.map(record))).await
 }
 
 /// Get a run.

@@ -154,10 +154,10 @@ pub(crate) async fn read(
     responses((status = 200, body = EventList), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn events(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadRuns>,
+    AllowedList(permit, place): AllowedList<ReadRuns>,
     Id(id): Id<SessionId>,
     mut params: Params,
-) -> Result<axum::Json<EventList>> {
+) -> Result<Response> {
     let number = || Violation::wrong_type("integer", "string");
     let after = match params.parsed::<u32>("after", number()) {
         Some(after) => Some(after),
@@ -166,7 +166,13 @@ pub(crate) async fn events(
     let limit = params.limit()?;
     let (items, has_more) = app.engine.events(&permit, id, after.unwrap_or(0).into(), limit).await?;
     let next_cursor = items.last().filter(|_| has_more).map(|event| event.seq.to_string());
-    Ok(axum::Json(EventList { items: items.into_iter().map(Into::into).collect(), next_cursor, total: None }))
+    place
+        .page(move || EventList {
+            items: items.into_iter().map(Into::into).collect(),
+            next_cursor,
+            total: None,
+        })
+        .await
 }
 
 /// Stream the events of a session as server-sent events. Their `id` is the sequence number.

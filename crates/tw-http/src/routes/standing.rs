@@ -73,9 +73,9 @@ pub(super) const STATUSES: [&str; 5] = ["active", "expired", "revoked", "void", 
     responses((status = 200, body = List<StandingApprovalView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadApprovals>,
+    AllowedList(permit, place): AllowedList<ReadApprovals>,
     mut params: Params,
-) -> Result<axum::Json<List<StandingApprovalView>>> {
+) -> Result<Response> {
     let known = |word: &str| match word {
         "all" => Some(None),
         word => StandingStatus::parse(word).map(Some),
@@ -86,7 +86,7 @@ pub(crate) async fn list(
         status: params.word("status", known, &STATUSES.join(", ")).flatten(),
     };
     let page = app.engine.standing_approvals(&permit, &filter, &params.page()?).await?;
-    Ok(axum::Json(page.map(StandingApprovalView::from).into()))
+    place.page(move || List::from(page.map(StandingApprovalView::from))).await
 }
 
 /// Revoke a standing approval. It no longer approves calls.

@@ -149,12 +149,12 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     responses((status = 200, body = List<TestCaseView>), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadHistory>,
+    AllowedList(permit, place): AllowedList<ReadHistory>,
     ToolName(name): ToolName,
     params: Params,
-) -> Result<axum::Json<List<TestCaseView>>> {
+) -> Result<Response> {
     let page = app.engine.registry().test_cases(&permit, &name, &params.page()?).await?;
-    Ok(axum::Json(page.map(TestCaseView::from).into()))
+    place.page(move || List::from(page.map(TestCaseView::from))).await
 }
 
 /// Add a test case to one of the tenant's own tools.

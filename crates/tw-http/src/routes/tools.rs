@@ -260,13 +260,13 @@ impl TemplateFacts {
     responses((status = 200, body = List<BuiltinTemplate>)))]
 pub(crate) async fn builtins(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadHistory>,
+    AllowedList(permit, place): AllowedList<ReadHistory>,
     params: Params,
-) -> Result<axum::Json<List<BuiltinTemplate>>> {
+) -> Result<Response> {
     let page = app.engine.registry().builtins(&permit, &params.page()?)?;
     let templates =
         page.map(|def| BuiltinTemplate { builtin_key: def.slug.to_string(), says: TemplateFacts::of(&def) });
-    Ok(axum::Json(templates.into()))
+    place.page(move || List::from(templates)).await
 }
 
 /// A function for tools of kind `function`.
@@ -283,13 +283,13 @@ pub(crate) struct FunctionTemplate {
     responses((status = 200, body = List<FunctionTemplate>)))]
 pub(crate) async fn functions(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadHistory>,
+    AllowedList(permit, place): AllowedList<ReadHistory>,
     params: Params,
-) -> Result<axum::Json<List<FunctionTemplate>>> {
+) -> Result<Response> {
     let page = app.engine.registry().functions(&permit, &params.page()?)?;
     let templates = page
         .map(|def| FunctionTemplate { function_name: def.slug.to_string(), says: TemplateFacts::of(&def) });
-    Ok(axum::Json(templates.into()))
+    place.page(move || List::from(templates)).await
 }
 
 /// List the tools of the tenant's catalogue that the caller may see, by slug.
@@ -302,9 +302,9 @@ pub(crate) async fn functions(
     responses((status = 200, body = List<ToolItem>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadTools>,
+    AllowedList(permit, place): AllowedList<ReadTools>,
     mut params: Params,
-) -> Result<axum::Json<List<ToolItem>>> {
+) -> Result<Response> {
     let status = params.word("status", ToolStatus::parse, "draft, published, deprecated, disabled");
     let layer = params.word("kind", Layer::parse, "code, system_override, tenant_custom");
     let origin = params.word("origin", Origin::parse, "code, builtin, database, bundle, mcp");
@@ -321,7 +321,7 @@ pub(crate) async fn list(
         q: params.search("q"),
     };
     let page = app.engine.registry().tools(&permit, &filter, &params.page()?).await?;
-    Ok(axum::Json(page.map(|listed| ToolItem::from(&listed)).into()))
+    place.page(move || List::from(page.map(|listed| ToolItem::from(&listed)))).await
 }
 
 /// Get a tool with its schemas.

@@ -54,11 +54,11 @@ impl From<User> for UserView {
     responses((status = 200, body = List<UserView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadMembers>,
+    AllowedList(permit, place): AllowedList<ReadMembers>,
     params: Params,
-) -> Result<axum::Json<List<UserView>>> {
+) -> Result<Response> {
     let page = app.engine.identity().users(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(UserView::from).into()))
+    place.page(move || List::from(page.map(UserView::from))).await
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

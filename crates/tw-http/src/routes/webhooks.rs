@@ -147,11 +147,11 @@ impl From<WebhookDelivery> for DeliveryView {
     responses((status = 200, body = List<WebhookView>)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadWebhooks>,
+    AllowedList(permit, place): AllowedList<ReadWebhooks>,
     params: Params,
-) -> Result<axum::Json<List<WebhookView>>> {
+) -> Result<Response> {
     let page = app.engine.webhooks().list(&permit, &params.page()?).await?;
-    Ok(axum::Json(page.map(WebhookView::from).into()))
+    place.page(move || List::from(page.map(WebhookView::from))).await
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -312,12 +312,12 @@ pub(crate) async fn test(
     responses((status = 200, body = List<DeliveryView>), (status = 404, body = ProblemDocument)))]
 pub(crate) async fn deliveries(
     State(app): State<App>,
-    AllowedList(permit, _place): AllowedList<ReadWebhooks>,
+    AllowedList(permit, place): AllowedList<ReadWebhooks>,
     Id(id): Id<WebhookId>,
     params: Params,
-) -> Result<axum::Json<List<DeliveryView>>> {
+) -> Result<Response> {
     let page = app.engine.webhooks().deliveries(&permit, id, &params.page()?).await?;
-    Ok(axum::Json(page.map(DeliveryView::from).into()))
+    place.page(move || List::from(page.map(DeliveryView::from))).await
 }
 
 /// Repeat a delivery now with the same `webhook-id`, and return the result.

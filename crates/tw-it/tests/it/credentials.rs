@@ -63,7 +63,7 @@ fn vault(world: &World) -> Vault {
 }
 
 /// An id as it is written in SQL.
-fn literal(db: &TestDb, id: Uuid) -> String {
+pub fn literal(db: &TestDb, id: Uuid) -> String {
     match db.target() {
         Target::Sqlite { .. } => format!("X'{}'", id.simple()),
         Target::Postgres { .. } => format!("'{id}'"),

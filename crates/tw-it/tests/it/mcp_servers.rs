@@ -224,6 +224,12 @@ on_both! {
         let tool = admin.get("/api/tools/garden.add").await.json();
         assert_eq!((&tool["available"], &tool["unavailable_reason"]), (&json!(false), &json!("held")));
         assert_eq!((&tool["origin"], &tool["version"]), (&json!("mcp"), &json!("1.0.0")));
+        let why = admin.get("/api/tools/garden.add/explain").await.is("200").json();
+        assert_eq!(
+            (&why["visible"], &why["callable"], &why["decision"], &why["rule"]),
+            (&json!(true), &json!(false), &json!("deny"), &json!("not_held")),
+            "{why}"
+        );
 
         let found = drifts(&admin, &garden).await;
         assert_eq!(found.len(), 1, "{found:?}");

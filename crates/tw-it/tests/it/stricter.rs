@@ -33,6 +33,13 @@ fn tool(name: &str, rest: &Value) -> Value {
     extended(&body, rest)
 }
 
+/// A script that gives back what some JavaScript comes to.
+fn script(name: &str, expression: &str) -> Value {
+    let source = format!("export default async (input, ctx) => {{ return await {expression}; }}");
+    let implementation = json!({ "language": "javascript", "source": source });
+    tool(name, &json!({ "implementation_type": "artifact", "implementation": implementation }))
+}
+
 async fn make(author: &Client, body: &Value) {
     author.post("/api/tools", body).await.is("201 published");
 }

@@ -51,7 +51,7 @@ impl Http {
     pub(crate) fn expressions(written: Written<'_>) -> Expressions {
         let spec = HttpSpec::read(written.implementation, &ReadOnly { checks: false });
         let lookups = spec.map(|spec| spec.lookups()).unwrap_or_default();
-        Expressions { lookups, steps: Vec::new() }
+        Expressions { lookups, ..Expressions::default() }
     }
 
     async fn call(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {

@@ -28,7 +28,7 @@ impl Prompt {
     }
 
     pub(crate) fn expressions(&self) -> Expressions {
-        Expressions { lookups: self.0.lookups(), steps: Vec::new() }
+        Expressions { lookups: self.0.lookups(), ..Expressions::default() }
     }
 
     async fn ask(&self, call: &Call<'_>) -> Result<ToolResult, ToolFailure> {

@@ -13,7 +13,7 @@ use tw_model::{
     Source, TenantId, ToolDef, ToolStatus, UserId,
 };
 
-use crate::{Facts, GateOverride, Verdict, available, strictest};
+use crate::{CallSwitches, Facts, GateOverride, Verdict, strictest};
 
 const CASES: u64 = 20_000;
 /// Held by everybody, by those who build, and by administrators in person.
@@ -52,6 +52,10 @@ struct Case {
     /// An older version, or whatever else would run instead of what is live.
     then: Said,
     is_active: bool,
+    /// It changed on the server it comes from, and nobody has decided about that.
+    is_held: bool,
+    /// This program knows what runs it.
+    is_known_kind: bool,
     status: ToolStatus,
     listing: Listing,
     for_tenants: &'static [&'static str],
@@ -100,7 +104,14 @@ fn decided(case: &Case) -> Verdict {
     let operator = GateOverride { enabled: case.operator, ..GateOverride::default() };
     operator.lay_over(&mut live, case.always_asks);
     case.tenant.lay_over(&mut live, case.always_asks);
-    if available(live.in_catalogue("acme").is_ok(), live.is_active, false, live.status, case.mode).is_err() {
+    let switches = CallSwitches {
+        listed: live.in_catalogue("acme"),
+        is_active: live.is_active,
+        is_held: case.is_held,
+        is_known_kind: case.is_known_kind,
+        status: live.status,
+    };
+    if switches.available(case.mode).is_err() {
         return Verdict::Deny;
     }
     let mut definitions = vec![(live, case.live.of_input)];
@@ -129,7 +140,8 @@ fn expected(case: &Case) -> Verdict {
         ToolStatus::Draft => case.mode == Mode::Debug,
         ToolStatus::Deprecated | ToolStatus::Disabled => false,
     };
-    if !is_for_tenant || is_off || !is_on || !is_active || !runs {
+    let is_to_run = is_active && runs && case.is_known_kind && !case.is_held;
+    if !is_for_tenant || is_off || !is_on || !is_to_run {
         return Verdict::Deny;
     }
     let overridden = if case.always_asks { None } else { tenant.policy };
@@ -283,6 +295,8 @@ impl Draw {
             live: self.said(),
             then: self.said(),
             is_active: self.mostly(true, &[false]),
+            is_held: self.mostly(false, &[true]),
+            is_known_kind: self.mostly(true, &[false]),
             status: self.mostly(ToolStatus::Published, ToolStatus::ALL),
             listing: self.mostly(Listing::OptOut, Listing::ALL),
             for_tenants: self.mostly(&[], &[&["acme"], &["other"], &["other", "acme"]]),

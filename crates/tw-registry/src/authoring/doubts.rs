@@ -56,7 +56,7 @@ impl Registry {
             .iter()
             .filter_map(|lookup| unknown_field(lookup, &definition.input_schema, &outputs))
             .chain(missing_inputs(&expressions, &tools))
-            .chain(misfits(kind, definition))
+            .chain(misfits(expressions.output.as_ref(), definition.output_schema.as_ref()))
             .collect();
         doubts.truncate(TOLD_MAX);
         Ok(doubts)

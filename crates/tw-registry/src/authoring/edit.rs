@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolwright_sdk::spawn_yielding;
 use tw_base::{Error, Result};
 use tw_exec::Kinds;
 use tw_model::{Caller, Definition, McpDriftId, Timestamp, ToolId, ToolStatus, redacted};
@@ -171,14 +172,17 @@ impl Registry {
     ) -> Result<bool> {
         let Edit { mut after, notes, action, claims_names, upset_by, note, accepts, artifact, .. } = edit;
         after.updated = moment_after(before.updated);
-        let audit = NewAudit {
-            action: action.to_owned(),
-            object: format!("tool:{}", after.slug),
-            before: Some(audited(&before)),
-            after: (!after.is_deleted).then(|| audited(&after)),
-            note,
-        };
-        let hash = content_hash(&after.definition);
+        let (moment, object) = (before.updated, format!("tool:{}", after.slug));
+        let told = after.clone();
+        // Off the threads that serve everybody, and in no lane: a tool can be switched off whatever else its tenant does.
+        let work = spawn_yielding(move || {
+            let after = (!told.is_deleted).then(|| audited(&told));
+            (content_hash(&told.definition), audited(&before), after)
+        });
+        let done = work.await.map_err(|error| Error::internal("changing a tool", error))?;
+        let (hash, audited_before, audited_after) = done;
+        let (action, before, after_it) = (action.to_owned(), Some(audited_before), audited_after);
+        let audit = NewAudit { action, object, before, after: after_it, note };
         let is_taken_by = |other: &StoredTool| shares_a_name(&after, other);
         let claim = claims_names.then_some(Claim { free_at: epoch, is_taken_by: &is_taken_by });
         let kinds = &**self.catalogue.kinds();
@@ -194,7 +198,7 @@ impl Registry {
         let left = Left { premise, claim, notes, content_hash, artifact: written, accepts, pins, audit };
         let scope = self.store.tenant(caller.tenant);
         let by = by(caller, asked);
-        let changed = scope.update_tool(&after, before.updated, left, &by).await;
+        let changed = scope.update_tool(&after, moment, left, &by).await;
         let changed = changed.map_err(|error| match error {
             tw_store::Error::Taken { what: "version" } => {
                 let why =

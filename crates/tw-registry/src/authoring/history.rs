@@ -11,7 +11,7 @@ use tw_vault::UsedBy;
 use super::{
     EditContext, by,
     edit::shown_definition,
-    read::{in_lane, parse, read_version},
+    read::{LOOKING_FOR_USERS, in_lane, parse, read_version},
 };
 use crate::{
     Registry,
@@ -193,7 +193,8 @@ impl Registry {
     pub async fn tool_users(&self, permit: &Permit<ReadHistory>, name: &str) -> Result<Vec<UsedBy>> {
         let caller = permit.caller();
         let view = self.catalogue.view(caller.tenant, caller.epoch).await?;
-        Ok(users_of(&view, find(&view, caller, name)?.0.id()))
+        let id = find(&view, caller, name)?.0.id();
+        in_lane(caller.tenant, LOOKING_FOR_USERS, move || users_of(&view, id)).await
     }
 }
 

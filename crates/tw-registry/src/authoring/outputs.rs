@@ -4,23 +4,16 @@
 //! a type that the schema does not allow. What an expression yields is not known before a call.
 
 use serde_json::{Map, Value};
-use tw_model::{Definition, Implementation};
+use tw_exec::WrittenOutput;
 use tw_schema::{Fault, Violation};
 
 use super::doubts::escaped;
 
-/// Where the output of a chain stands.
-const PLACE: &str = "/execution_spec/output";
-
-/// Everything in the written output of a chain that cannot fit.
-pub(super) fn misfits(kind: Implementation, definition: &Definition) -> Vec<Fault> {
+/// Everything in a written output that cannot fit the schema of the tool.
+pub(super) fn misfits(output: Option<&WrittenOutput>, schema: Option<&Value>) -> Vec<Fault> {
     let mut faults = Vec::new();
-    if kind == Implementation::Composition
-        && let Some(spec) = &definition.authored.execution_spec
-        && let Some(output) = spec.get("output").filter(|output| !output.is_null())
-        && let Some(schema) = &definition.output_schema
-    {
-        hold(output, schema, PLACE, &mut faults);
+    if let (Some(WrittenOutput { path, value }), Some(schema)) = (output, schema) {
+        hold(value, schema, path, &mut faults);
     }
     faults
 }

@@ -21,6 +21,8 @@ pub(super) const VERSION_FIRST: &str = "1.0.0";
 /// How long a definition may take to be checked, or two to be compared, behind other costly work of the tenant.
 const WORK_LIMIT: Duration = Duration::from_secs(10);
 pub(super) const CHECKING: &str = "checking a definition";
+/// What is done while all tools of a tenant are looked through: there may be a hundred thousand.
+pub(crate) const LOOKING_FOR_USERS: &str = "looking for what uses it";
 /// A number stands in headers, paths and file names.
 const VERSION_LEN_MAX: usize = 64;
 

@@ -67,6 +67,22 @@ on_both! {
         assert_eq!(refusals(&admin).await, 2 * BY_AGENTS.len());
     }
 
+    async fn key_that_is_over_its_limit_leaves_the_tenants_to_others(db: TestDb) {
+        let world = World::on(db).await;
+        let limits = [("TOOLWRIGHT_LIMITS__PER_KEY", "2"), ("TOOLWRIGHT_LIMITS__PER_TENANT", "4")];
+        let server = world.server_with(&[], &limits);
+        let (busy, other) =
+            (somebody(&world, &server, ActsAs::User).await, somebody(&world, &server, ActsAs::User).await);
+        for expected in ["200 success", "200 success"].into_iter().chain(["429 RATE_LIMITED"; 6]) {
+            busy.run("test.echo", json!({ "value": 1 })).await.is(expected);
+        }
+        for _ in 0..2 {
+            other.run("test.echo", json!({ "value": 1 })).await.is("200 success");
+        }
+        let third = somebody(&world, &server, ActsAs::User).await;
+        third.run("test.echo", json!({ "value": 1 })).await.is("429 RATE_LIMITED");
+    }
+
     async fn key_with_another_body_counts_and_an_answer_repeated_by_it_does_not(db: TestDb) {
         let world = World::on(db).await;
         let server = world.server_with(&[], &[("TOOLWRIGHT_LIMITS__PER_KEY", "3")]);

@@ -247,6 +247,14 @@ on_both! {
         tool["execution_spec"]["output"] = json!({ "count": 1, "text": "{{ steps.one.output }}" });
         let spec = json!({ "execution_spec": tool["execution_spec"], "publish": true });
         author.patch(&at("shaped"), &spec).await.is("200 published");
+
+        // What is a chain by its spec alone is one too.
+        let custom = json!({ "slug": "custom", "implementation_type": "custom" });
+        let mut custom = with(&tool, &custom);
+        custom["execution_spec"]["output"] = json!({ "count": "one" });
+        let made = author.post("/api/tools", &custom).await;
+        assert_eq!(codes(made.is("201 draft"), "warnings"), expected);
+        publish(&author, "custom", &json!({})).await.is("422 INVALID_PARAMS");
     }
 
     async fn cases_of_tools_with_effects_count_by_their_last_result(db: TestDb) {

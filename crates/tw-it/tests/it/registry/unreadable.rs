@@ -86,6 +86,12 @@ on_both! {
             let refused = client.run("newer", json!({ "a": 1 })).await;
             assert!(refused.is("409 TOOL_DISABLED").text.contains("`teleport`"), "{}", refused.text);
         }
+        let why = author.get("/api/tools/newer/explain").await.is("200").json();
+        assert_eq!(
+            (&why["callable"], &why["decision"], &why["rule"]),
+            (&json!(false), &json!("deny"), &json!("known_kind")),
+            "{why}"
+        );
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
         let over_mcp = agent.post("/mcp", &list).await;
         assert!(over_mcp.text.contains("\"sound\"") && !over_mcp.text.contains("newer"), "{}", over_mcp.text);

@@ -44,6 +44,8 @@ on_both! {
         for who in [&member, &author, &agent] {
             call(who, "counted", &pinned).await.is("409 VERSION_WITHDRAWN");
         }
+        let refused = author.get("/api/audit?action=call.refused&object=tool:counted").await.json();
+        assert_eq!(refused["items"][0]["after"]["code"], "VERSION_WITHDRAWN", "{refused}");
         author.post(&format!("/api/approvals/{approval}/approve"), &json!({})).await.is("409 SUPERSEDED");
         member.run("counted", json!({ "a": 1 })).await.is("200 success");
         let marked: Vec<Value> = history(&author, "counted").await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tw_test::{Kind, TestDb};
 
 use super::{
-    add_case, extended, make, set,
+    add_case, extended, make, script, set,
     states::{overlay, settings},
     tool,
     ways::{Caller, Case, Tally, Way, callers},
@@ -15,7 +15,7 @@ use crate::{
     world::{Client, Server, World},
 };
 
-const BY_PERSON: usize = 28;
+const BY_PERSON: usize = 31;
 const PER_STATE: usize = 5 * BY_PERSON + 3 * (BY_PERSON - 1);
 
 /// The comparisons of all tests on SQLite here.
@@ -57,6 +57,8 @@ async fn surround(author: &Client, slug: &str, input: &Value) {
     ] {
         make(author, &tool(&format!("{name}-{slug}"), &rest)).await;
     }
+    let calls = format!("ctx.callTool('{slug}', {input})");
+    make(author, &script(&format!("script-{slug}"), &calls)).await;
     add_case(author, &format!("wrapper-{slug}"), input).await;
 }
 
@@ -82,7 +84,10 @@ fn ways(slug: &str, id: &str, input: &Value) -> Vec<Way> {
         Way::test("a test of the wrapper", &of("wrapper"), plain()),
         Way::test("a test of another wrapper", &of("wrapper"), body(json!({ "definition": lax }))),
         Way::test("a test of the chain", &of("chain"), plain()),
+        Way::test_stream("a test, streamed", slug, plain()),
+        Way::replay("a replay", slug, "draft"),
         Way::cases("the test case of the wrapper", &of("wrapper"), json!({})),
+        Way::run("a script", &of("script"), plain()),
         Way::run("its id", id, plain()),
         Way::run("other letter case", &slug.to_uppercase(), plain()),
         Way::run("without waiting", slug, body(json!({ "wait_ms": 0 }))),
@@ -141,7 +146,7 @@ impl Tenant {
             let state = bring(admin, slug, state, rng).await;
             let state = extended(&state, &json!({ "tool": slug, "settings": settings }));
             let direct = Way::run("direct", slug, json!({ "input": input }));
-            cases.push(Case { state, direct, ways: ways(slug, id, input) });
+            cases.push(Case { state, tool: (*slug).to_owned(), direct, ways: ways(slug, id, input) });
         }
         let mut tally = Tally::default();
         tally.compare(seed, &self.callers, &cases).await;

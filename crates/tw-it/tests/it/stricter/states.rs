@@ -35,6 +35,11 @@ pub(super) fn switches(rng: &mut Rng) -> Value {
     })
 }
 
+/// Whether a tool changed on the server it comes from, and nobody has decided about that.
+pub(super) fn held(rng: &mut Rng) -> bool {
+    rng.chance(15)
+}
+
 /// What a tenant can say about a tool of the program.
 pub(super) fn overlay(rng: &mut Rng) -> Value {
     json!({

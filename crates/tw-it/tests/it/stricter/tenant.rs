@@ -2,24 +2,26 @@
 
 use serde_json::{Value, json};
 use tw_test::{Kind, TestDb};
+use uuid::Uuid;
 
 use super::{
-    add_case, extended, make, set,
-    states::{definition, settings, switches},
+    add_case, extended, make, script, set,
+    states::{definition, held, settings, switches},
     tool,
     ways::{Caller, Case, Tally, Way, callers},
 };
 use crate::{
+    credentials::{execute, literal},
     load::Rng,
     world::{Client, World},
 };
 
 /// How many ways a person has, and an agent, who has no browser. Five people and three agents call.
-const BY_PERSON: usize = 28;
+const BY_PERSON: usize = 33;
 const PER_STATE: usize = 5 * BY_PERSON + 3 * (BY_PERSON - 1);
 
 /// How many tools a test has, each in three states.
-const TOOLS: usize = 9;
+const TOOLS: usize = 7;
 
 /// The comparisons of all tests on SQLite here.
 pub(super) const COMPARED: usize = 2 * TOOLS * 3 * PER_STATE;
@@ -58,7 +60,24 @@ async fn found(author: &Client, index: usize, old: &Value) -> String {
     ] {
         make(author, &chain(&name, &spec)).await;
     }
+    let calls = format!("ctx.callTool('{slug}', {{}})");
+    make(author, &script(&format!("script-{index}"), &calls)).await;
+    let goes_on = format!("{calls}.catch(() => ({{ ran: null }}))");
+    make(author, &script(&format!("script-goes-on-{index}"), &goes_on)).await;
     id
+}
+
+/// Holds a tool, as if it had changed on the server it comes from, or lets it go. Written past the program, which would
+/// have to ask that server.
+async fn hold(world: &World, index: usize, held: bool) {
+    let server = literal(&world.db, Uuid::nil());
+    let sql = format!(
+        "UPDATE tenant_epoch SET epoch = epoch + 1;
+         UPDATE tools SET mcp_server_id = {server}, mcp_tool = 'a', mcp_hash = 'a', mcp_held = {held},
+            changed_epoch = (SELECT epoch FROM tenant_epoch WHERE tenant_epoch.tenant_id = tools.tenant_id)
+         WHERE slug = 'own-{index}';"
+    );
+    execute(&world.db, sql).await;
 }
 
 /// A state in which everybody may call, for the first tool; for the second one in which agents have to ask.
@@ -71,7 +90,7 @@ fn set_state(index: usize) -> Option<Value> {
 }
 
 /// Brings a tool into a state, and tells it.
-async fn bring(author: &Client, index: usize, set: Option<Value>, rng: &mut Rng) -> Value {
+async fn bring(world: &World, author: &Client, index: usize, set: Option<Value>, rng: &mut Rng) -> Value {
     let place = format!("/api/tools/own-{index}");
     // A case of a tool that is switched off does not pass.
     let publish = |state: &Value| extended(state, &json!({ "publish": true, "ignore_tests": true }));
@@ -79,6 +98,8 @@ async fn bring(author: &Client, index: usize, set: Option<Value>, rng: &mut Rng)
         author.patch(&place, &publish(&state)).await.is("200 published");
         return state;
     }
+    let held = held(rng);
+    hold(world, index, held).await;
     let state = extended(&definition(rng), &switches(rng));
     author.patch(&place, &publish(&state)).await.is("200 published");
     let draft = rng.chance(40).then(|| definition(rng));
@@ -93,7 +114,7 @@ async fn bring(author: &Client, index: usize, set: Option<Value>, rng: &mut Rng)
     if let Some(status) = status {
         author.patch(&place, &json!({ "status": status })).await.is(&format!("200 {status}"));
     }
-    extended(&state, &json!({ "draft on top": draft, "status": status }))
+    extended(&state, &json!({ "draft on top": draft, "status": status, "held": held }))
 }
 
 fn ways(index: usize, id: &str) -> Vec<Way> {
@@ -114,12 +135,17 @@ fn ways(index: usize, id: &str) -> Vec<Way> {
         Way::test("a test", own, plain()),
         Way::test("a test of another definition", own, body(json!({ "definition": lax }))),
         Way::test("a test of a chain", chain, plain()),
+        Way::test_stream("a test, streamed", own, plain()),
+        Way::replay("a replay", own, "draft"),
+        Way::replay("a replay against an old version", own, "1.0.0"),
         Way::cases("its test case", own, json!({})),
         Way::cases("its test case against an old version", own, json!({ "against": "1.0.0" })),
         Way::run("a chain", chain, plain()),
         Way::run("a chain in a chain", outer, plain()),
         Way::run("a chain by alias and other case", names, plain()),
         Way::run("a chain that goes on", goes_on, plain()),
+        Way::run("a script", &format!("script-{index}"), plain()),
+        Way::run("a script that goes on", &format!("script-goes-on-{index}"), plain()),
         Way::run("its id", id, plain()),
         Way::run("other letter case", &own.to_uppercase(), plain()),
         Way::run("an alias", alias, plain()),
@@ -157,11 +183,11 @@ async fn compared(kind: Kind, seed: u64, tools: usize, rounds: usize) -> usize {
         let mut cases = Vec::new();
         for (index, (old, id)) in made.iter().enumerate() {
             let set = if round == 0 { set_state(index) } else { None };
-            let state = bring(admin, index, set, &mut rng).await;
+            let state = bring(&world, admin, index, set, &mut rng).await;
             let state =
                 extended(&state, &json!({ "tool": index, "version 1.0.0": old, "settings": settings }));
             let direct = Way::run("direct", &format!("own-{index}"), json!({ "input": {} }));
-            cases.push(Case { state, direct, ways: ways(index, id) });
+            cases.push(Case { state, tool: format!("own-{index}"), direct, ways: ways(index, id) });
         }
         tally.compare(seed, &callers, &cases).await;
     }

@@ -30,6 +30,8 @@ pub(super) struct Caller {
     pub(super) client: Client,
     /// Of a person: signed in.
     browser: Option<Browser>,
+    /// By which `explain` is asked about the caller.
+    key_id: Option<String>,
 }
 
 /// Everybody who could call in a tenant. The first is the admin, who owns the agents.
@@ -41,6 +43,7 @@ pub(super) async fn callers(world: &World, server: &Server, tenant: &str) -> Vec
             name: format!("the {role} of {tenant}"),
             client: world.client(server, tenant, role).await,
             browser: Some(Browser::by_link(server, &link.unwrap()).await),
+            key_id: None,
         });
     }
     for role in [Role::Agent, Role::Builder, Role::Admin] {
@@ -49,7 +52,16 @@ pub(super) async fn callers(world: &World, server: &Server, tenant: &str) -> Vec
             name: format!("an agent of {tenant} with the role {role}"),
             client: Client::new(&server.url, Some(key)),
             browser: None,
+            key_id: None,
         });
+    }
+    let keys = callers[0].client.get("/api/api-keys?limit=200").await.json();
+    let keys: Vec<_> =
+        keys["items"].as_array().unwrap().iter().map(|key| (&key["prefix"], &key["id"])).collect();
+    for caller in &mut callers {
+        let text = caller.client.key.as_ref().unwrap();
+        let (_, id) = keys.iter().find(|(prefix, _)| text.contains(prefix.as_str().unwrap())).unwrap();
+        caller.key_id = id.as_str().map(str::to_owned);
     }
     callers
 }
@@ -57,10 +69,26 @@ pub(super) async fn callers(world: &World, server: &Server, tenant: &str) -> Vec
 /// The door by which a call comes in.
 #[derive(Debug)]
 enum Door {
-    Rest { path: String, body: Value },
-    Browser { path: String, body: Value },
-    Mcp { revision: &'static str, call: Value },
-    Batch { call: Value },
+    Rest {
+        path: String,
+        body: Value,
+    },
+    Browser {
+        path: String,
+        body: Value,
+    },
+    /// Answered by the events of the run.
+    Stream {
+        path: String,
+        body: Value,
+    },
+    Mcp {
+        revision: &'static str,
+        call: Value,
+    },
+    Batch {
+        call: Value,
+    },
 }
 
 /// A way of calling a tool.
@@ -88,6 +116,16 @@ impl Way {
     /// The test cases of a tool, which has one.
     pub(super) fn cases(name: &'static str, tool: &str, body: Value) -> Self {
         Self::new(name, Door::Rest { path: format!("/api/tools/{tool}/tests/run"), body }).for_people()
+    }
+
+    pub(super) fn test_stream(name: &'static str, tool: &str, body: Value) -> Self {
+        Self::new(name, Door::Stream { path: format!("/api/tools/{tool}/test/stream"), body }).for_people()
+    }
+
+    /// The newest recorded call of a tool, made again.
+    pub(super) fn replay(name: &'static str, tool: &str, version: &str) -> Self {
+        let body = json!({ "version": version, "limit": 1 });
+        Self::new(name, Door::Rest { path: format!("/api/tools/{tool}/replay"), body }).for_people()
     }
 
     pub(super) fn browser(name: &'static str, tool: &str, body: Value) -> Self {
@@ -124,7 +162,7 @@ impl Way {
     }
 
     fn is_rest(&self) -> bool {
-        matches!(self.door, Door::Rest { .. } | Door::Browser { .. })
+        matches!(self.door, Door::Rest { .. } | Door::Browser { .. } | Door::Stream { .. })
     }
 
     fn is_open_to(&self, caller: &Caller) -> bool {
@@ -154,10 +192,40 @@ impl Told {
         let decision = match (status, body["status"].as_str()) {
             (200, Some("success")) if body["output"] == json!({ "ran": null }) => Decision::Refused,
             (200, Some("success")) => Decision::Ran,
+            // A replay. Without a recorded call, or with one that could not be made, nothing ran.
+            (200, None) if body["not_replayed"].is_i64() => match &body["items"][0]["replayed_status"] {
+                status if status == "success" => Decision::Ran,
+                _ => Decision::Refused,
+            },
             (200, None) if body["passed"] == 1 && body["failed"] == 0 => Decision::Ran,
             (200, None) if body["passed"] == 0 && body["failed"] == 1 => Decision::Refused,
             (202, Some("needs_approval")) => Decision::Asked,
             (200, Some("error" | "cancelled")) | (400..500, _) => Decision::Refused,
+            _ => panic!("{status}: {body}"),
+        };
+        Self { decision, body }
+    }
+
+    /// Of the events of a run.
+    #[track_caller]
+    fn by_events(events: &str) -> Self {
+        let mut events = events.lines().filter_map(|line| line.strip_prefix("data: "));
+        let body: Value = serde_json::from_str(events.next_back().expect("an event")).unwrap();
+        let decision = match body["type"].as_str().unwrap() {
+            "tool.completed" => Decision::Ran,
+            "tool.failed" | "tool.cancelled" => Decision::Refused,
+            _ => panic!("{body}"),
+        };
+        Self { decision, body }
+    }
+
+    /// What `explain` says of a call.
+    #[track_caller]
+    fn by_explanation(status: u16, body: Value) -> Self {
+        let decision = match (status, body["decision"].as_str()) {
+            (200, Some("allow")) => Decision::Ran,
+            (200, Some("ask")) => Decision::Asked,
+            (200, Some("deny")) | (404, _) => Decision::Refused,
             _ => panic!("{status}: {body}"),
         };
         Self { decision, body }
@@ -179,7 +247,7 @@ impl Told {
 
 impl Caller {
     pub(super) fn by_key(name: &str, client: Client) -> Self {
-        Self { name: name.to_owned(), client, browser: None }
+        Self { name: name.to_owned(), client, browser: None, key_id: None }
     }
 
     pub(super) async fn post(&self, path: &str, body: &Value) -> Told {
@@ -211,11 +279,25 @@ impl Caller {
                 let answer = self.browser.as_ref().unwrap().post(path, body).await;
                 self.once_it_stands(answer.status.as_u16(), answer.json()).await
             }
+            Door::Stream { path, body } => {
+                let answer = self.client.post(path, body).await;
+                match answer.status.as_u16() {
+                    200 => Told::by_events(&answer.text),
+                    status => Told::by_rest(status, answer.json()),
+                }
+            }
             Door::Mcp { revision, call } => {
                 Told::by_mcp(self.speak(&message(0, call), revision, &[("mcp-name", &call["name"])]).await)
             }
             Door::Batch { .. } => panic!("an entry of a batch is sent with the others"),
         }
+    }
+
+    /// What the admin is told that a call by this caller would come to.
+    async fn explained(&self, admin: &Client, tool: &str) -> Told {
+        let key = self.key_id.as_ref().unwrap();
+        let answer = admin.get(&format!("/api/tools/{tool}/explain?key={key}")).await;
+        Told::by_explanation(answer.status.as_u16(), answer.json())
     }
 
     async fn call_batch(&self, ways: &[&Way]) -> Vec<Told> {
@@ -269,6 +351,7 @@ fn message(id: usize, call: &Value) -> Value {
 pub(super) struct Case {
     /// Everything that was said about the tool, for whoever has to find out why.
     pub(super) state: Value,
+    pub(super) tool: String,
     pub(super) direct: Way,
     pub(super) ways: Vec<Way>,
 }
@@ -295,12 +378,19 @@ impl Tally {
         }
     }
 
-    /// Compares every way with the direct call, for every caller.
+    /// Compares every way with the direct call, for every caller. What `explain` says to the first of them, the
+    /// admin, has to be what comes of the direct call.
     pub(super) async fn compare(&mut self, seed: u64, callers: &[Caller], cases: &[Case]) {
         let pairs: Vec<(&Case, &Caller)> =
             cases.iter().flat_map(|case| callers.iter().map(move |caller| (case, caller))).collect();
         let by_rest = stream::iter(&pairs).map(|(case, caller)| async move {
-            let direct = caller.call(&case.direct).await;
+            let (direct, explained) =
+                tokio::join!(caller.call(&case.direct), caller.explained(&callers[0].client, &case.tool));
+            assert_eq!(
+                explained.decision, direct.decision,
+                "seed {seed}, state {}, caller {}: {} {}",
+                case.state, caller.name, explained.body, direct.body,
+            );
             (direct, caller.call_all(&case.ways, Way::is_rest).await)
         });
         let by_rest: Vec<_> = by_rest.buffered(AT_ONCE).collect().await;

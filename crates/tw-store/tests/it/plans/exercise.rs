@@ -403,7 +403,7 @@ async fn keys_of_requests(store: &Store, acme: &TenantScope) {
     acme.claim_key(scope, &[0; 32], now, FAR).await.unwrap();
     acme.idempotency(scope).await.unwrap();
     acme.release_key(scope, now).await.unwrap();
-    acme.keep_answer(scope, now, 201, "{}").await.unwrap();
+    acme.keep_answer(scope, now, "201 {}").await.unwrap();
     store.drop_expired_keys(PAST).await.unwrap();
 }
 
