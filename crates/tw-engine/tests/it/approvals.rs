@@ -260,7 +260,7 @@ on_both! {
 
         // The key was made by the admin, so the agent is the admin's.
         let answer = server.approve("admin", id).await;
-        assert!(matches!(answer, Err(Error::NotPermitted { .. })), "{}", told(&answer));
+        assert!(matches!(answer, Err(Error::SelfApproval)), "{}", told(&answer));
         let answer = server.approve("approver", id).await;
         assert_eq!(told(&answer), r#"success {"count":1,"amount":0}"#);
     }

@@ -65,6 +65,7 @@ on_both! {
             "input",
             "level",
             "reason",
+            "rule",
             "requested_by",
             "requested_at",
             "expires_at",
