@@ -128,7 +128,11 @@ impl McpServerAdmin {
         rows.drain(..rows.len().min(usize::try_from(page.offset).unwrap_or(0)));
         let total = scope.count_mcp_servers().await.map_err(Error::store("counting MCP servers"))?;
         let pending = scope.pending_mcp_drifts().await.map_err(Error::store("counting drifts"))?;
-        let mut grants = scope.mcp_grants().await.map_err(Error::store("reading what MCP servers gave"))?;
+        let mut grants = match (rows.first(), rows.last()) {
+            (Some(first), Some(last)) => scope.mcp_grants(first.id, last.id).await,
+            _ => Ok(Vec::new()),
+        }
+        .map_err(Error::store("reading what MCP servers gave"))?;
         let summaries = rows.into_iter().map(|server| {
             let drifts = pending.iter().find(|(id, _)| *id == server.id);
             let grant = grants.iter().position(|grant| grant.server == server.id);

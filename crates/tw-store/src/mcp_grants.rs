@@ -121,16 +121,19 @@ impl TenantScope {
         audited: serde_json::Value,
         by: &By,
     ) -> Result<()> {
-        const CLEAR: &str = "DELETE FROM mcp_sign_ins WHERE tenant_id = $1
-            AND (expires_us <= $2 OR (server_id = $3 AND user_id = $4))";
+        const OLD: &str = "DELETE FROM mcp_sign_ins WHERE tenant_id = $1 AND expires_us <= $2";
+        const EARLIER: &str =
+            "DELETE FROM mcp_sign_ins WHERE tenant_id = $1 AND server_id = $2 AND user_id = $3";
         const Q: &str =
             "INSERT INTO mcp_sign_ins (tenant_id, state_hash, server_id, user_id, sealed, expires_us)
             VALUES ($1, $2, $3, $4, $5, $6)";
         let mut tx = self.begin().await?;
         let (server, user) = (sign_in.server.uuid(), sign_in.user.uuid());
-        within!(&mut tx, c => sqlx::query(CLEAR)
-            .bind(self.tenant.uuid()).bind(now.micros()).bind(server).bind(user)
-            .execute(c).await.map(drop))
+        within!(&mut tx, c => sqlx::query(OLD)
+            .bind(self.tenant.uuid()).bind(now.micros()).execute(c).await.map(drop))
+        .map_err(Error::doing("forgetting sign-ins"))?;
+        within!(&mut tx, c => sqlx::query(EARLIER)
+            .bind(self.tenant.uuid()).bind(server).bind(user).execute(c).await.map(drop))
         .map_err(Error::doing("forgetting sign-ins"))?;
         within!(&mut tx, c => sqlx::query(Q)
             .bind(self.tenant.uuid()).bind(&state_hash[..]).bind(server).bind(user).bind(&sign_in.sealed)
@@ -245,12 +248,12 @@ impl TenantScope {
         Ok(row.map(GrantRow::grant))
     }
 
-    /// What all servers of the tenant gave.
-    pub async fn mcp_grants(&self) -> Result<Vec<StoredMcpGrant>> {
-        const Q: &str = grants!("ORDER BY server_id");
+    /// What the servers from one id to another gave.
+    pub async fn mcp_grants(&self, first: McpServerId, last: McpServerId) -> Result<Vec<StoredMcpGrant>> {
+        const Q: &str = grants!("AND server_id >= $2 AND server_id <= $3 ORDER BY server_id LIMIT 1000");
         let mut conn = self.read().await?;
         let rows: Vec<GrantRow> = on!(conn, c => sqlx::query_as(Q)
-            .bind(self.tenant.uuid()).fetch_all(c).await)
+            .bind(self.tenant.uuid()).bind(first.uuid()).bind(last.uuid()).fetch_all(c).await)
         .map_err(Error::doing("reading what MCP servers gave"))?;
         Ok(rows.into_iter().map(GrantRow::grant).collect())
     }

@@ -11,9 +11,10 @@ CREATE TABLE mcp_sign_ins (
     -- What the code is exchanged with; sealed.
     sealed     BLOB    NOT NULL,
     expires_us INTEGER NOT NULL,
-    PRIMARY KEY (tenant_id, state_hash)
+    PRIMARY KEY (tenant_id, server_id, user_id)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX mcp_sign_ins_by_user ON mcp_sign_ins (tenant_id, server_id, user_id);
+CREATE UNIQUE INDEX mcp_sign_ins_by_state ON mcp_sign_ins (tenant_id, state_hash);
+CREATE INDEX mcp_sign_ins_by_end ON mcp_sign_ins (tenant_id, expires_us);
 
 -- What MCP servers gave to those who signed in.
 CREATE TABLE mcp_grants (

@@ -15,7 +15,7 @@ use crate::{
 
 const LEASE: Duration = Duration::from_secs(30);
 
-fn grant_of(server: &StoredMcpServer) -> StoredMcpGrant {
+pub(crate) fn grant_of(server: &StoredMcpServer) -> StoredMcpGrant {
     let now = Timestamp::now();
     StoredMcpGrant {
         id: Uuid::now_v7(),
@@ -65,7 +65,8 @@ on_both! {
         assert!(matches!(globex.keep_mcp_grant(&grant, None, &by).await.unwrap(), Changed::Missing));
         assert!(matches!(acme.keep_mcp_grant(&grant, Some("{}"), &by).await.unwrap(), Changed::Done(())));
         assert_eq!(acme.mcp_grant(server.id).await.unwrap(), Some(grant.clone()));
-        assert_eq!(globex.mcp_grants().await.unwrap(), []);
+        assert_eq!(acme.mcp_grants(server.id, server.id).await.unwrap(), std::slice::from_ref(&grant));
+        assert_eq!(globex.mcp_grants(server.id, server.id).await.unwrap(), []);
         let moved = acme.mcp_server(server.id).await.unwrap().unwrap();
         assert!(server.updated < moved.updated && moved.oauth.as_deref() == Some("{}"));
 

@@ -9,10 +9,10 @@ use tw_model::{
     WebhookDeliveryId, WebhookEvent, WebhookId, WebhookOff,
 };
 use tw_store::{
-    AddedCase, AuditFilter, By, Changed, DeliveryTry, KeyScope, Left, NewAudit, NewLogin, NewUsage, Note,
-    Opens, Override, Premise, Rewrap, RunPlace, SealedSecret, SpendingLimits, StandingFilter, Store,
-    StoredArtifact, StoredCredential, StoredTool, TenantChange, TenantScope, TestCase, TestResult, Wanted,
-    Webhook, WebhookDelivery, WrappedKey,
+    AddedCase, AuditFilter, By, Changed, DeliveryTry, KeyScope, Left, McpSignIn, NewAudit, NewLogin,
+    NewUsage, Note, Opens, Override, Premise, RenewedGrant, Rewrap, RunPlace, SealedSecret, SpendingLimits,
+    StandingFilter, Store, StoredArtifact, StoredCredential, StoredMcpServer, StoredTool, TenantChange,
+    TenantScope, TestCase, TestResult, Wanted, Webhook, WebhookDelivery, WrappedKey,
     log::{
         ApprovalDecision, Audit, Change, Claim, EditedInput, Entry, Expect, Finished, NewApproval,
         NewStanding, NewWait, Park, Transition, WaitChange,
@@ -22,6 +22,7 @@ use tw_test::{TestDb, entries};
 use uuid::Uuid;
 
 use super::filters;
+use crate::mcp_grants::grant_of;
 use crate::mcp_servers::{drift_of, imported, mcp_server};
 use crate::world::{FAR, fresh_hash, key, link_to, login_of, member, two_tenants, use_link};
 
@@ -204,11 +205,30 @@ async fn mcp_servers(store: &Store, acme: &TenantScope) {
     acme.pending_mcp_drifts().await.unwrap();
     acme.reject_mcp_drift(&drift, &by).await.unwrap();
     assert!(acme.close_mcp_drift(tool.id, "pinned", "x", &by).await.unwrap());
+    mcp_grants(acme, &server).await;
+    server = acme.mcp_server(server.id).await.unwrap().unwrap();
     let seen = server.updated;
     server.updated = server.moment_after();
     acme.change_mcp_server(&server, seen, now, &by).await.unwrap();
     let epoch = acme.epoch().await.unwrap();
     acme.remove_mcp_server(server.id, server.updated, epoch, &by).await.unwrap();
+}
+
+async fn mcp_grants(acme: &TenantScope, server: &StoredMcpServer) {
+    let (by, now, user) = (By::operator(), Timestamp::now(), UserId::new());
+    let sign_in = McpSignIn { server: server.id, user, sealed: vec![1], expires: FAR };
+    acme.begin_mcp_sign_in(&[1; 32], &sign_in, now, serde_json::json!({}), &by).await.unwrap();
+    acme.take_mcp_sign_in(&[1; 32], user, now).await.unwrap();
+    let grant = grant_of(server);
+    acme.keep_mcp_grant(&grant, None, &by).await.unwrap();
+    acme.mcp_grant(server.id).await.unwrap();
+    acme.mcp_grants(server.id, server.id).await.unwrap();
+    assert!(acme.lease_mcp_grant(&grant, now, Duration::from_secs(1)).await.unwrap());
+    acme.release_mcp_grant(&grant).await.unwrap();
+    acme.refuse_mcp_grant(&grant, "no", "unauthorized").await.unwrap();
+    let renewed = RenewedGrant { sealed: &[2], scope: None, given: now, expires: None };
+    acme.renew_mcp_grant(&grant, &renewed).await.unwrap();
+    assert!(acme.forget_mcp_grant(server.id, &by).await.unwrap());
 }
 
 async fn cases(acme: &TenantScope, tool: ToolId) {

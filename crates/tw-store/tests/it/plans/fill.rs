@@ -21,7 +21,7 @@ const HISTORY: &str = "INSERT INTO runs (id, tenant_id, session_id, own_session,
     CASE WHEN i % 100 = 0 THEN 'TIMEOUT' END, i, i, i FROM {runs}";
 
 /// What is around them. Of what waits, or is to be decided, one in a hundred still is.
-const AROUND: [&str; 29] = [
+const AROUND: [&str; 31] = [
     "INSERT INTO session_events (tenant_id, session_id, seq, id, type, run_id, tool, actor, payload, at_us)
      SELECT {half}, {id}, 1, {id}, 'tool.started', {id}, 'usual', '{}', '{}', i FROM {runs}",
     "INSERT INTO sessions (id, tenant_id, kind, principal, created_us, updated_us)
@@ -81,6 +81,11 @@ const AROUND: [&str; 29] = [
     "INSERT INTO mcp_drifts (tenant_id, id, server_id, tool_id, slug, kind, pinned_hash, diff, status, seen_us)
      SELECT {tenant}, {id}, {id}, {id}, 's' || i, 'changed', 'h', '[]',
      CASE WHEN i % 100 = 0 THEN 'pending' ELSE 'accepted' END, i FROM {rows}",
+    "INSERT INTO mcp_sign_ins (tenant_id, state_hash, server_id, user_id, sealed, expires_us)
+     SELECT {tenant}, {bytes}, {id}, {id}, {bytes}, i + 1000000000000 FROM {rows}",
+    "INSERT INTO mcp_grants (tenant_id, server_id, id, url, issuer, sealed, revision, given_us, leased_us, signed_in_us,
+     signed_in_by)
+     SELECT {tenant}, {id}, {id}, 'u', 'i', {bytes}, 1, i, 0, i, '{}' FROM {rows}",
     "INSERT INTO webhooks (id, tenant_id, url, events, enabled, secret, created_us, updated_us, created_by)
      SELECT {id}, {tenant}, 'https://a.example', 63, {yes}, {bytes}, i, i, '{}' FROM {rows}",
     "INSERT INTO webhook_deliveries (id, tenant_id, webhook_id, type, run_id, at_us, state, next_us)
