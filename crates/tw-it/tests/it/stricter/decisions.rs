@@ -1,4 +1,4 @@
-//! Approvals, edited or not, of tools that change between the question and the answer: of the tool itself, and of chains
+//! Approvals, edited or not and for later calls too, of tools that change between the question and the answer: of the tool itself, and of chains
 //! that call it.
 
 use std::collections::BTreeMap;
@@ -75,6 +75,11 @@ const ASKS: [(&str, &str, Option<&str>); 5] = [
     ("a chain in a chain that asks itself", "outermost", None),
 ];
 
+/// By how many ways of asking, and by how many of the approvers, yeses are given that hold for later calls: by a call, by
+/// one of an old version and by a chain; the others may not approve.
+const STANDING_ASKS: usize = 3;
+const STANDING_APPROVERS: usize = 3;
+
 /// An input that all tools here take.
 fn input(day: u8) -> Value {
     json!({ "operation": "parse", "value": format!("2026-01-{day:02}T12:00:00Z") })
@@ -112,11 +117,53 @@ impl Trial<'_> {
     }
 }
 
+/// A yes of an approver that is to hold for later calls with the same input.
+struct Standing<'a> {
+    ask: usize,
+    approver: &'a Caller,
+    day: u8,
+}
+
+impl<'a> Standing<'a> {
+    /// By some ways of asking and those who may approve, each for an input of its own. Not of what is destructive: its
+    /// approval cannot stand.
+    async fn granted(agent: &Caller, index: usize, approvers: &'a [Caller]) -> Vec<Self> {
+        let who = (0..STANDING_ASKS).flat_map(|ask| approvers.iter().map(move |approver| (ask, approver)));
+        let each = who.zip(3..).map(|((ask, approver), day)| async move {
+            let approval = approval_of(&ask_for(agent, index, ask, day).await);
+            let body = json!({ "standing": { "for_s": 3600 } });
+            let answer = approver.client.post(&place_of(&approval), &body).await;
+            let is_granted = answer.json()["standing_approval_id"].is_string();
+            // The owner of the agent may not decide on what is destructive, nor may anybody for later calls of it.
+            assert!(is_granted || matches!(answer.status.as_u16(), 403 | 422), "{}", answer.text);
+            is_granted.then_some(Self { ask, approver, day })
+        });
+        join_all(each).await.into_iter().flatten().collect()
+    }
+
+    /// What comes of the call that it is for, with whether it let it through, and of one that the approver is asked
+    /// about now.
+    async fn decisions(&self, agent: &Caller, index: usize) -> ((Told, bool), Told) {
+        let decided = async |told: Told| match told.decision {
+            Decision::Asked => self.approver.post(&place_of(&approval_of(&told)), &json!({})).await,
+            _ => told,
+        };
+        let fresh = ask_for(agent, index, self.ask, self.day + 12).await;
+        let was_asked = fresh.decision == Decision::Asked;
+        let stands = ask_for(agent, index, self.ask, self.day).await;
+        let let_through = was_asked && stands.decision == Decision::Ran;
+        ((decided(stands).await, let_through), decided(fresh).await)
+    }
+}
+
 async fn ask(agent: &Caller, index: usize, way: usize) -> Told {
+    ask_for(agent, index, way, 1).await
+}
+
+async fn ask_for(agent: &Caller, index: usize, way: usize, day: u8) -> Told {
     let (_, prefix, version) = ASKS[way];
-    agent
-        .post(&format!("/api/tools/{prefix}-{index}/run"), &json!({ "input": input(1), "version": version }))
-        .await
+    let body = json!({ "input": input(day), "version": version });
+    agent.post(&format!("/api/tools/{prefix}-{index}/run"), &body).await
 }
 
 fn place_of(approval: &str) -> String {
@@ -225,7 +272,7 @@ async fn compared(kind: Kind, seed: u64, changes: &[(&str, &str)]) -> usize {
     let key = world.key("acme", Role::Builder, ActsAs::Agent).await;
     let agent = Caller::by_key("an agent with the role builder", Client::new(&server.url, Some(key)));
     let mut rng = Rng::new(seed);
-    let (mut compared, mut ran) = (0, BTreeMap::new());
+    let (mut compared, mut ran, mut let_through) = (0, BTreeMap::new(), 0);
     for (index, (name, body)) in changes.iter().enumerate() {
         let none = json!({ "approve_all_writes": null, "forbid_self_approval": null });
         set(admin, &none).await;
@@ -243,13 +290,27 @@ async fn compared(kind: Kind, seed: u64, changes: &[(&str, &str)]) -> usize {
             }
         }
         let trials = join_all(trials).await;
+        let standing = Standing::granted(&agent, index, &approvers[..STANDING_APPROVERS]).await;
         change(&world, admin, index, body).await;
         let settings = settings(&mut rng);
         set(admin, &settings).await;
 
         let other = &approvers[2];
         let decided = join_all(trials.iter().map(|trial| decisions(&agent, other, index, trial))).await;
+        let stands = join_all(standing.iter().map(|one| one.decisions(&agent, index))).await;
         switch_for_everybody(&world, None).await;
+        for (one, ((told, was_let_through), fresh)) in standing.iter().zip(stands) {
+            assert!(
+                fresh.decision <= told.decision,
+                "a standing approval from before is laxer than an approval from after\nseed {seed}\nstate {state}\n\
+                 then {name}, settings {settings}\nasked by {}, approver {}\n{}\nagainst {}",
+                ASKS[one.ask].0,
+                one.approver.name,
+                told.body,
+                fresh.body,
+            );
+            let_through += usize::from(was_let_through);
+        }
         for (trial, (before, (fresh, is_decided), own)) in trials.iter().zip(decided) {
             let way = ASKS[trial.ask].0;
             let hold = |what: &str, told: &Told, against: &str, other: &Told| {
@@ -276,6 +337,9 @@ async fn compared(kind: Kind, seed: u64, changes: &[(&str, &str)]) -> usize {
         }
     }
     assert!(ran.values().all(|ran| 0 < *ran), "{ran:?}");
+    // A few tools may all be such as ask for every call.
+    let is_whole = changes.len() == CHANGES.len();
+    assert!(!is_whole || 0 < let_through, "no standing approval let a call through");
     compared
 }
 
