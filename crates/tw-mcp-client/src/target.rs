@@ -1,12 +1,14 @@
 //! Where a server is, and what is sent to it.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 use toolwright_sdk::{Redactor, Secret};
 use tw_egress::{Error as EgressError, Request};
 use tw_model::{TenantId, secret_texts};
 use zeroize::Zeroizing;
+
+use crate::McpProcess;
 
 /// A server as one tenant calls it. Printed, it shows no path, no query and no value of a header.
 #[derive(Clone)]
@@ -19,6 +21,8 @@ pub struct McpTarget {
     /// The credentials that stand in the headers. They leave only for the hosts that they are for, and are taken out of
     /// whatever comes back.
     pub secrets: Vec<Secret>,
+    /// The process that is the server, where it is none behind HTTP.
+    pub process: Option<Arc<McpProcess>>,
 }
 
 /// What the protocol itself says by headers.
@@ -37,7 +41,14 @@ impl McpTarget {
     /// A server that is sent no headers of its own.
     #[must_use]
     pub fn new(tenant: TenantId, url: impl Into<String>) -> Self {
-        Self { tenant, url: url.into(), headers: Vec::new(), secrets: Vec::new() }
+        Self { tenant, url: url.into(), headers: Vec::new(), secrets: Vec::new(), process: None }
+    }
+
+    /// A server that is a process of the operator's.
+    #[must_use]
+    pub fn of_process(tenant: TenantId, url: impl Into<String>, process: Arc<McpProcess>) -> Self {
+        let secrets = process.command().as_secrets();
+        Self { secrets, process: Some(process), ..Self::new(tenant, url) }
     }
 
     /// Adds a header.

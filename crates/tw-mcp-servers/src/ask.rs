@@ -11,7 +11,7 @@ use tw_model::{Code, McpServerId, TenantId, ToolFailure, ToolId};
 use tw_store::{LastAnswer, StoredMcpServer};
 use zeroize::Zeroizing;
 
-use crate::{listing::ServerAbout, servers::McpServerAdmin, stamp::reference};
+use crate::{listing::ServerAbout, servers::McpServerAdmin, stamp::reference, stdio::stdio_name};
 
 /// How long a server has for its whole list.
 const LISTED_WITHIN: Duration = Duration::from_secs(15);
@@ -61,6 +61,7 @@ impl McpServerAdmin {
                     error if error.is_well() == Some(true) => FAILED,
                     tw_mcp_client::Error::Unanswered { .. }
                     | tw_mcp_client::Error::Late { .. }
+                    | tw_mcp_client::Error::Gone { .. }
                     | tw_mcp_client::Error::Refused { .. } => UNREACHABLE,
                     _ => FAILED,
                 };
@@ -85,6 +86,12 @@ impl McpServerAdmin {
         tenant: TenantId,
         server: &StoredMcpServer,
     ) -> Result<Target, ToolFailure> {
+        if let Some(name) = stdio_name(server) {
+            let process = self.process(tenant, name).await.map_err(|error| hidden(&error))?;
+            let gone =
+                || ToolFailure::new(format!("the configuration of the server starts no MCP server `{name}`"));
+            return Ok(Target::of_process(tenant, &server.url, process.ok_or_else(gone)?));
+        }
         let headers =
             self.open(tenant, server.id, "headers", &server.headers).await.map_err(|error| hidden(&error))?;
         let mut target = Target::new(tenant, &server.url);

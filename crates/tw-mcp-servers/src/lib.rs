@@ -14,6 +14,8 @@ mod listing;
 mod read;
 mod servers;
 mod stamp;
+mod started;
+mod stdio;
 mod sweep;
 
 pub use crate::{
@@ -21,4 +23,5 @@ pub use crate::{
     listing::{ListedTool, ServerAbout, ToolState},
     servers::{McpServerAdmin, Parts},
     stamp::{ServerStamp, StampedServer},
+    stdio::{StdioServer, stdio_name},
 };

@@ -7,7 +7,7 @@ use tw_base::Result;
 use tw_model::{McpServerId, TenantId};
 use tw_store::StoredMcpServer;
 
-use crate::servers::McpServerAdmin;
+use crate::{servers::McpServerAdmin, stdio::stdio_name};
 
 /// What the name or id of a server leads to.
 #[derive(Debug)]
@@ -48,6 +48,11 @@ impl McpServerAdmin {
         for part in [&server.url, &server.headers] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
+        }
+        if let Some(name) = stdio_name(server)
+            && let Some(process) = self.process(tenant, name).await?
+        {
+            hasher.update(process.command().digest().as_bytes());
         }
         Ok(StampedServer {
             id: server.id,

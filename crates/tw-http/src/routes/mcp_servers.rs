@@ -11,6 +11,7 @@ use tw_engine::McpDrift;
 use tw_identity::rights::{ReadMcpServers, WriteMcpServers};
 use tw_mcp_servers::{
     Decision, ListedTool, SentImport, ServerAbout, ServerDetail, ServerSummary, ToolState, server_mark,
+    stdio_name,
 };
 use tw_model::{Code, McpDriftId, McpServerId, Timestamp};
 use tw_registry::{McpImport, SkippedRemote, Suspicion};
@@ -134,9 +135,9 @@ impl From<ServerSummary> for McpServerView {
         let about = ServerAbout::kept(server.answer.about.as_deref());
         Self {
             id: server.id.uuid(),
+            transport: if stdio_name(&server).is_some() { "stdio" } else { "http" },
             name: server.name,
             url: server.url,
-            transport: "http",
             headers,
             allowed_tools: server.allowed_tools,
             status: server.answer.status,
