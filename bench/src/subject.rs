@@ -93,6 +93,7 @@ async fn serve(args: Args) -> Result<()> {
         kinds: Arc::new(AllKinds::new(sandbox.clone())),
         sandbox,
         models: tw_models::Models::default(),
+        mcp_servers: Vec::new(),
         base_url: None,
         telemetry: None,
     };

@@ -101,6 +101,12 @@ impl Site {
         url::Url::parse(url).map_or_else(|_| Self::unreadable(), |url| Self::of(&url))
     }
 
+    /// For what is reached by a name of the operator's, and by no URL.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
     /// For a URL whose host nobody can read.
     pub(crate) fn unreadable() -> Self {
         Self("the URL".to_owned())

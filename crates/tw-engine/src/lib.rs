@@ -67,6 +67,9 @@ pub use crate::{
 };
 /// How far a run is, for doors that tell it.
 pub use toolwright_sdk::ToolProgress;
+/// For the configuration.
+pub use tw_mcp_client::McpCommand;
+pub use tw_mcp_servers::StdioServer;
 /// The rows that doors show. What is done with them goes through the engine.
 pub use tw_store::{
     ApiKey, Approval, ArtifactVersion, AuditFilter, AuditRecord, DriftStatus, Event, McpDrift, Note,
@@ -127,6 +130,8 @@ pub struct Setup {
     pub models: Models,
     /// Where people find this server, for links in what others are told.
     pub base_url: Option<String>,
+    /// The MCP servers that the configuration starts for tenants.
+    pub mcp_servers: Vec<StdioServer>,
     /// Where traces are collected, if they are.
     pub telemetry: Option<Telemetry>,
 }
@@ -138,7 +143,18 @@ impl Engine {
     ///
     /// When two tools share a slug, or a schema cannot be used.
     pub fn start(setup: Setup) -> Result<Self, CatalogueError> {
-        let Setup { store, master_key, limits, egress, sandbox, kinds, models, base_url, telemetry } = setup;
+        let Setup {
+            store,
+            master_key,
+            limits,
+            egress,
+            sandbox,
+            kinds,
+            models,
+            base_url,
+            mcp_servers: stdio,
+            telemetry,
+        } = setup;
         let secrets = Secrets::new(&master_key);
         let vault = Vault::new(store.clone(), &master_key);
         let identity = Arc::new(Identity::new(store.clone(), secrets.clone()));
@@ -164,6 +180,7 @@ impl Engine {
             credentials: Arc::clone(&tool_services) as _,
             network: Arc::clone(&tool_services) as _,
             client: mcp_client.clone(),
+            stdio,
         }));
         let webhooks = Webhooks::new(
             store.clone(),

@@ -56,6 +56,10 @@ pub(crate) async fn greet(
     numbers: Numbers<'_>,
     deadline: Instant,
 ) -> Result<Greeting, Error> {
+    // A process that is asked before its handshake need not answer at all.
+    if line.target.process.is_some() {
+        return initialize(line, numbers, EARLIER[0], deadline).await;
+    }
     match probe(line, numbers, deadline).await? {
         Probe::Present(greeting) => Ok(greeting),
         Probe::Earlier(revision) => initialize(line, numbers, revision, deadline).await,

@@ -60,6 +60,9 @@ pub enum Error {
     InputRequired { at: At },
     #[error("the call of {at} was cancelled")]
     Cancelled { at: At },
+    /// The process of a server is not there, or not any more.
+    #[error("the process of {at} is gone: {why}")]
+    Gone { at: At, why: String, effect_possible: bool },
     /// This side has too much to do for the tenant.
     #[error("the answer of {at} was not read: {why}")]
     Busy { at: At, why: Overload },
@@ -90,6 +93,7 @@ impl Error {
             | Self::Revision { at, .. }
             | Self::InputRequired { at }
             | Self::Cancelled { at }
+            | Self::Gone { at, .. }
             | Self::Busy { at, .. } => at,
         }
     }
@@ -102,6 +106,7 @@ impl Error {
                 false
             }
             Self::Unanswered { error, .. } => error.effect_possible(),
+            Self::Gone { effect_possible, .. } => *effect_possible,
             Self::Late { .. }
             | Self::Refused { .. }
             | Self::Protocol { .. }
@@ -133,7 +138,7 @@ impl Error {
                 | tw_egress::Error::TooLarge { .. } => None,
                 _ => Some(false),
             },
-            Self::Late { .. } => Some(false),
+            Self::Late { .. } | Self::Gone { .. } => Some(false),
             Self::Refused { status, .. } => Some(*status < 500),
             Self::Unauthorized { .. }
             | Self::SignIn { .. }
@@ -160,6 +165,7 @@ impl From<Error> for ToolFailure {
             Error::Unauthorized { .. }
             | Error::SignIn { .. }
             | Error::Refused { .. }
+            | Error::Gone { .. }
             | Error::Protocol { .. }
             | Error::Invalid { .. }
             | Error::TooLarge { .. }

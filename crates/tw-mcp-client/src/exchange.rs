@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Map, Value};
 use tokio::{
     sync::mpsc,
-    time::{Instant, timeout},
+    time::{Instant, timeout, timeout_at},
 };
 use toolwright_sdk::{HeavyPool, INLINE_BYTES_MAX, Redactor, ToolProgress};
 use tw_egress::{
@@ -15,6 +15,7 @@ use tw_egress::{
 use crate::{
     At, Error, ListWatch, Overrun, Target,
     era::ServerManner,
+    process::{McpProcess, ProcessGone},
     rpc::{self, Incoming, RpcError, RpcRequest, text_of},
 };
 
@@ -81,7 +82,10 @@ pub(crate) enum Said {
 impl ServerLine {
     pub(crate) fn new(egress: Egress, target: &Target, watch: Option<Arc<dyn ListWatch>>) -> Self {
         let redactor = Arc::new(target.redactor());
-        let site = Site::in_text(&target.url);
+        let site = match &target.process {
+            Some(process) => Site::named(&process.command().name),
+            None => Site::in_text(&target.url),
+        };
         Self { egress, target: Arc::new(target.clone()), redactor, site, watch }
     }
 
@@ -104,6 +108,13 @@ impl ServerLine {
 
     /// Sends a request and waits for the answer that belongs to it.
     pub(crate) async fn ask(&self, outgoing: &RpcRequest, terms: &Terms<'_>) -> Result<RpcAnswer, Error> {
+        if let Some(process) = &self.target.process {
+            let began = Instant::now();
+            let late = |_| Error::Late { at: self.at(outgoing.method), after: began.elapsed() };
+            return timeout_at(terms.deadline, self.ask_process(process, outgoing, terms))
+                .await
+                .map_err(late)?;
+        }
         let at = || self.at(outgoing.method);
         let unanswered = |error: EgressError| self.unanswered(outgoing.method, error, terms);
         let left = terms.deadline.saturating_duration_since(Instant::now());
@@ -148,6 +159,51 @@ impl ServerLine {
         }
     }
 
+    /// The same, of a server that is a process.
+    async fn ask_process(
+        &self,
+        process: &McpProcess,
+        outgoing: &RpcRequest,
+        terms: &Terms<'_>,
+    ) -> Result<RpcAnswer, Error> {
+        let at = || self.at(outgoing.method);
+        let gone = |gone| self.gone(outgoing.method, gone);
+        let session = terms.manner.and_then(ServerManner::session);
+        let heard = process.ask(outgoing.id, &outgoing.body(), session).await.map_err(gone)?;
+        let Some(mut heard) = heard else {
+            let text = "the process was started anew and knows no session".to_owned();
+            return Ok(RpcAnswer { status: 404, session: None, bytes: 0, said: Said::Nothing(text) });
+        };
+        let mut bytes = 0;
+        loop {
+            let message = heard.next().await.map_err(gone)?;
+            bytes += message.len();
+            if terms.bytes < bytes {
+                return Err(Error::TooLarge { at: at(), over: Overrun::Bytes(terms.bytes) });
+            }
+            let read = self.parsed(outgoing.method, &message, terms.deadline).await?;
+            let said = match Incoming::read(read, outgoing.id) {
+                Incoming::Result(result) => Said::Result(result),
+                Incoming::Fault(fault) => Said::Fault(fault),
+                Incoming::Asks { id, method } => {
+                    heard.write(&rpc::answer(&id, &answer_to(&method))).await.map_err(gone)?;
+                    continue;
+                }
+                Incoming::Tells { method, params } => {
+                    self.told(&method, &params, outgoing.id, terms);
+                    continue;
+                }
+                Incoming::Other(why) => return Err(Error::Invalid { at: at(), why: why.to_owned() }),
+            };
+            let session = Some(heard.answered());
+            return Ok(RpcAnswer { status: 200, session, bytes: message.len(), said });
+        }
+    }
+
+    fn gone(&self, method: &'static str, ProcessGone { why, effect_possible }: ProcessGone) -> Error {
+        Error::Gone { at: self.at(method), why, effect_possible }
+    }
+
     /// Sends what has no answer.
     pub(crate) async fn tell(
         &self,
@@ -156,6 +212,11 @@ impl ServerLine {
         manner: &ServerManner,
         deadline: Instant,
     ) -> Result<u16, Error> {
+        if let Some(process) = &self.target.process {
+            let late = |_| Error::Late { at: self.at(method), after: ASIDE_FOR };
+            let told = timeout_at(deadline, process.tell(&body)).await.map_err(late)?;
+            return told.map(|()| 202).map_err(|gone| self.gone(method, gone));
+        }
         let terms = Terms::new(Some(manner), deadline, ASIDE_BYTES_MAX);
         let left = deadline.saturating_duration_since(Instant::now());
         let request = self.request(body, Some(manner), left).body_max(ASIDE_BYTES_MAX);
@@ -234,13 +295,9 @@ impl ServerLine {
                         }
                         self.answer(&id, &method, terms).await;
                     }
-                    Incoming::Tells { method, params } if method == "notifications/progress" => {
-                        self.report(&params, outgoing.id, terms);
+                    Incoming::Tells { method, params } => {
+                        self.told(&method, &params, outgoing.id, terms);
                     }
-                    Incoming::Tells { method, .. } if method == "notifications/tools/list_changed" => {
-                        self.may_have_changed();
-                    }
-                    Incoming::Tells { .. } => {}
                     Incoming::Other(why) => strange = Some(why),
                 }
             }
@@ -256,13 +313,19 @@ impl ServerLine {
     /// Answers a request of the server's own. In the present revision there are none.
     async fn answer(&self, id: &Value, method: &str, terms: &Terms<'_>) {
         let Some(manner @ ServerManner::Session { .. }) = terms.manner else { return };
-        let result = match method {
-            "ping" => Ok(Value::Object(Map::new())),
-            _ => Err((METHOD_NOT_FOUND, "this client takes no requests of that kind")),
-        };
+        let result = answer_to(method);
         let deadline = terms.deadline.min(Instant::now() + ASIDE_FOR);
         // A server that does not take the answer goes on or gives up as it likes.
         let _ = self.tell("ping", rpc::answer(id, &result), manner, deadline).await;
+    }
+
+    /// What a server says that asks for no answer.
+    fn told(&self, method: &str, params: &Value, id: u64, terms: &Terms<'_>) {
+        match method {
+            "notifications/progress" => self.report(params, id, terms),
+            "notifications/tools/list_changed" => self.may_have_changed(),
+            _ => {}
+        }
     }
 
     /// Hands on a report about this request.
@@ -311,6 +374,14 @@ impl ServerLine {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         if bytes <= INLINE_BYTES_MAX { Ok(work()) } else { self.apart(method, deadline, work).await }
+    }
+}
+
+/// What a server is answered that makes a request of its own.
+fn answer_to(method: &str) -> Result<Value, (i64, &'static str)> {
+    match method {
+        "ping" => Ok(Value::Object(Map::new())),
+        _ => Err((METHOD_NOT_FOUND, "this client takes no requests of that kind")),
     }
 }
 

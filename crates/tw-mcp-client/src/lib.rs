@@ -1,4 +1,5 @@
-//! Toolwright as a client of somebody else's MCP server, over HTTP.
+//! Toolwright as a client of somebody else's MCP server, over HTTP, or over the pipes of a process that the operator's
+//! configuration starts.
 //!
 //! A server is a stranger: what it lists and answers has limits, is searched for the credentials that were sent to it,
 //! and no address in it is ever called. Everything leaves by the guarded client of the tenant. Which revision a server
@@ -19,6 +20,7 @@ mod listing;
 mod mirrored;
 pub mod oauth;
 mod outcome;
+mod process;
 mod rpc;
 mod servers;
 mod target;
@@ -30,6 +32,7 @@ pub use error::{At, Error, Overrun};
 pub use limits::{CallOptions, ListLimits};
 pub use listing::{Annotations, Icon, LeftOut, RemoteTool, ServerInfo, ToolListing as Listing};
 pub use outcome::CallResult;
+pub use process::{McpCommand, McpProcess};
 pub use servers::McpServers;
 pub use target::{Bearer, McpTarget as Target, NoToken, Renewal};
 pub use watch::ListWatch;

@@ -8,6 +8,8 @@ use tw_egress::{Error as EgressError, Request};
 use tw_model::{TenantId, secret_texts};
 use zeroize::Zeroizing;
 
+use crate::McpProcess;
+
 /// A server as one tenant calls it. Printed, it shows no path, no query and no value of a header.
 #[derive(Clone)]
 pub struct McpTarget {
@@ -21,6 +23,8 @@ pub struct McpTarget {
     pub secrets: Vec<Secret>,
     /// The token that the server gave to somebody who signed in.
     pub bearer: Option<Bearer>,
+    /// The process that is the server, where it is none behind HTTP.
+    pub process: Option<Arc<McpProcess>>,
 }
 
 /// A token for one server, sent as `Authorization: Bearer`.
@@ -76,7 +80,21 @@ impl McpTarget {
     /// A server that is sent no headers of its own.
     #[must_use]
     pub fn new(tenant: TenantId, url: impl Into<String>) -> Self {
-        Self { tenant, url: url.into(), headers: Vec::new(), secrets: Vec::new(), bearer: None }
+        Self {
+            tenant,
+            url: url.into(),
+            headers: Vec::new(),
+            secrets: Vec::new(),
+            bearer: None,
+            process: None,
+        }
+    }
+
+    /// A server that is a process of the operator's.
+    #[must_use]
+    pub fn of_process(tenant: TenantId, url: impl Into<String>, process: Arc<McpProcess>) -> Self {
+        let secrets = process.command().as_secrets();
+        Self { secrets, process: Some(process), ..Self::new(tenant, url) }
     }
 
     /// Adds a header.

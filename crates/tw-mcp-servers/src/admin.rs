@@ -164,6 +164,7 @@ impl McpServerAdmin {
         let scope = self.store.tenant(caller.tenant);
         for _ in 0..TRIES {
             let before = self.as_read(caller, id, marks).await?;
+            self.not_of_the_operator(caller.tenant, &before, false).await?;
             let headers: Value = serde_json::from_str(&before.headers).unwrap_or_default();
             let client = before.oauth.as_deref().and_then(|oauth| serde_json::from_str(oauth).ok());
             let refuses = |url: &str| self.refusal(caller.tenant, url);
@@ -210,6 +211,7 @@ impl McpServerAdmin {
         let scope = self.store.tenant(caller.tenant);
         for _ in 0..TRIES {
             let before = self.as_read(caller, id, marks).await?;
+            self.not_of_the_operator(caller.tenant, &before, true).await?;
             let unused_at = self.unused(caller, &before, "removed").await?;
             let removed = scope.remove_mcp_server(id, before.updated, unused_at, &by).await;
             match removed.map_err(Error::store("removing an MCP server"))? {

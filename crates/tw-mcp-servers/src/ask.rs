@@ -16,6 +16,7 @@ use crate::{
     servers::McpServerAdmin,
     stamp::reference,
     state::{FAILED, READY, UNAUTHORIZED, UNREACHABLE},
+    stdio::stdio_name,
 };
 
 /// How long a server has for its whole list.
@@ -62,6 +63,7 @@ impl McpServerAdmin {
                     error if error.is_well() == Some(true) => FAILED,
                     tw_mcp_client::Error::Unanswered { .. }
                     | tw_mcp_client::Error::Late { .. }
+                    | tw_mcp_client::Error::Gone { .. }
                     | tw_mcp_client::Error::Refused { .. } => UNREACHABLE,
                     _ => FAILED,
                 };
@@ -102,6 +104,12 @@ impl McpServerAdmin {
         tenant: TenantId,
         server: &StoredMcpServer,
     ) -> Result<Target, ToolFailure> {
+        if let Some(name) = stdio_name(server) {
+            let process = self.process(tenant, name).await.map_err(|error| hidden(&error))?;
+            let gone =
+                || ToolFailure::new(format!("the configuration of the server starts no MCP server `{name}`"));
+            return Ok(Target::of_process(tenant, &server.url, process.ok_or_else(gone)?));
+        }
         let headers =
             self.open(tenant, server.id, "headers", &server.headers).await.map_err(|error| hidden(&error))?;
         let mut target = Target::new(tenant, &server.url);

@@ -17,7 +17,9 @@ mod read;
 mod servers;
 mod sign_in;
 mod stamp;
+mod started;
 mod state;
+mod stdio;
 mod sweep;
 
 pub use crate::{
@@ -26,4 +28,5 @@ pub use crate::{
     servers::{McpServerAdmin, Parts},
     sign_in::{CallbackSent, OwnAddress},
     stamp::{ServerStamp, StampedServer},
+    stdio::{StdioServer, stdio_name},
 };

@@ -11,7 +11,11 @@ use tw_registry::Registry;
 use tw_store::Store;
 use tw_vault::Vault;
 
-use crate::{grants::Grants, hasten::Hastening};
+use crate::{
+    grants::Grants,
+    hasten::Hastening,
+    stdio::{StdioServer, StdioServers},
+};
 
 /// How many requests to servers a tenant may have under way at once, beside calls of tools.
 const ASKED_AT_ONCE: usize = 4;
@@ -29,6 +33,7 @@ pub struct McpServerAdmin {
     pub(crate) lanes: Lanes,
     pub(crate) wanted: Arc<Notify>,
     pub(crate) grants: Grants,
+    pub(crate) stdio: StdioServers,
 }
 
 impl std::fmt::Debug for McpServerAdmin {
@@ -48,12 +53,15 @@ pub struct Parts {
     pub credentials: Arc<dyn Credentials>,
     pub network: Arc<dyn Network>,
     pub client: Client,
+    /// Those that the configuration starts.
+    pub stdio: Vec<StdioServer>,
 }
 
 impl McpServerAdmin {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, vault, epochs, secrets, registry, credentials, network, client } = parts;
+        let Parts { store, vault, epochs, secrets, registry, credentials, network, client, stdio } = parts;
+        let stdio = StdioServers::new(stdio);
         let (lanes, wanted) = (Lanes::new(ASKED_AT_ONCE), Arc::new(Notify::new()));
         client.watched_by(Arc::new(Hastening::new(store.clone(), Arc::clone(&wanted))));
         let grants = Grants {
@@ -62,6 +70,19 @@ impl McpServerAdmin {
             credentials: Arc::clone(&credentials),
             network: Arc::clone(&network),
         };
-        Self { store, vault, epochs, secrets, registry, credentials, network, client, lanes, wanted, grants }
+        Self {
+            store,
+            vault,
+            epochs,
+            secrets,
+            registry,
+            credentials,
+            network,
+            client,
+            lanes,
+            wanted,
+            grants,
+            stdio,
+        }
     }
 }

@@ -7,7 +7,7 @@ use tw_base::{Error, Result};
 use tw_model::{McpServerId, TenantId};
 use tw_store::StoredMcpServer;
 
-use crate::servers::McpServerAdmin;
+use crate::{servers::McpServerAdmin, stdio::stdio_name};
 
 /// What the name or id of a server leads to.
 #[derive(Debug)]
@@ -53,6 +53,11 @@ impl McpServerAdmin {
         let grant = self.store.tenant(tenant).mcp_grant(server.id).await;
         if let Some(grant) = grant.map_err(Error::store("reading a sign-in"))? {
             hasher.update(grant.id.as_bytes());
+        }
+        if let Some(name) = stdio_name(server)
+            && let Some(process) = self.process(tenant, name).await?
+        {
+            hasher.update(process.command().digest().as_bytes());
         }
         Ok(StampedServer {
             id: server.id,

@@ -23,6 +23,7 @@ impl McpServerAdmin {
 
     /// Asks the servers that are due. Whatever goes wrong with one is no matter of the others.
     pub async fn refresh_due(&self) -> Result<usize> {
+        self.keep_stdio().await?;
         let now = Timestamp::now();
         let due = self.store.due_mcp_servers(now, TAKEN).await;
         let due = due.map_err(Error::store("looking for MCP servers"))?;

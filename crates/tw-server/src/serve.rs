@@ -104,6 +104,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         sandbox,
         models: models.clone(),
         base_url: Some(base.clone()),
+        mcp_servers: config.mcp_servers()?,
         telemetry: telemetry.clone(),
     };
     let engine = start_engine(&target, setup).await?;

@@ -94,6 +94,7 @@ impl World {
             sandbox,
             models: tw_models::Models::default(),
             base_url: None,
+            mcp_servers: Vec::new(),
             telemetry: None,
         };
         let server =

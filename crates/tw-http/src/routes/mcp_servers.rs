@@ -11,7 +11,7 @@ use tw_engine::{McpDrift, StoredMcpGrant as McpGrant};
 use tw_identity::rights::{ReadMcpServers, WriteMcpServers};
 use tw_mcp_servers::{
     CallbackSent, Decision, ListedTool, OwnAddress, SentImport, ServerAbout, ServerDetail, ServerSummary,
-    ToolState, server_mark,
+    ToolState, server_mark, stdio_name,
 };
 use tw_model::{Code, McpDriftId, McpServerId, Timestamp};
 use tw_registry::{McpImport, SkippedRemote, Suspicion};
@@ -175,9 +175,9 @@ impl From<ServerSummary> for McpServerView {
         let about = ServerAbout::kept(server.answer.about.as_deref());
         Self {
             id: server.id.uuid(),
+            transport: if stdio_name(&server).is_some() { "stdio" } else { "http" },
             name: server.name,
             url: server.url,
-            transport: "http",
             headers,
             allowed_tools: server.allowed_tools,
             client_id,

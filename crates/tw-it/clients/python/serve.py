@@ -1,4 +1,4 @@
-"""A server made with the official Python SDK, for the tests of our client. Prints its address.
+"""A server made with the official Python SDK, for the tests of our client. Prints its address, unless it is `stdio`.
 
 It serves both generations, or as `earlier` those alone that open with `initialize` and get a session.
 """
@@ -77,6 +77,8 @@ class Earlier:
 
 
 async def main(answers: str) -> None:
+    if answers == "stdio":
+        return await server.run_stdio_async()
     app = server.streamable_http_app(json_response=answers == "json")
     if answers == "earlier":
         app = Earlier(app)

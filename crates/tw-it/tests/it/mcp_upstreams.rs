@@ -14,7 +14,10 @@ use tw_mcp_client::{Client, EARLIER, ListLimits, PRESENT, Target};
 use tw_model::{Role, TenantId};
 use tw_test::{Kind, TestDb};
 
-use crate::{mcp::tool, world::World};
+use crate::{
+    mcp::tool,
+    world::{World, eventually},
+};
 
 /// How long a server may take to say where it listens.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -149,6 +152,89 @@ async fn tool_of_an_official_server_is_imported_and_held_once_it_is_another() {
         let drift = drifts["items"][0]["id"].as_str().unwrap();
         admin.post(&format!("{path}/drift/{drift}/accept"), &json!({})).await.is("200 accepted");
         admin.run("garden.add", json!({ "a": 1, "b": 2 })).await.is("200 success");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_of_the_configuration_is_started_for_its_tenants_and_changed_by_nobody() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        let world = World::on(TestDb::new(kind).await).await;
+        let folder =
+            PathBuf::from(std::env::var_os("TW_TEST_CLIENTS").expect("run this by `cargo xtask test`"));
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("clients/python/serve.py");
+        let python = folder.join("python/bin/python");
+        let file = world.ledger("toolwright.toml");
+        let args = json!(["-W", "ignore", script, "stdio"]);
+        let config = format!(
+            "[mcp_servers.garden]\ncommand = {}\nargs = {args}\ntenants = [\"acme\"]\n",
+            json!(python)
+        );
+        std::fs::write(&file, config).unwrap();
+        let server = world.server_with(&["--config", file.to_str().unwrap()], &[]);
+        let admin = world.client(&server, "acme", Role::Admin).await;
+        let stranger = world.client(&server, "globex", Role::Admin).await;
+        let agent = world.agent(&server, "acme").await;
+        let list = "/api/mcp-servers";
+        eventually("it is listed", PATIENCE, async || {
+            admin.get(list).await.json()["items"][0]["status"] == "ready"
+        })
+        .await;
+        let shown = admin.get(list).await.json()["items"][0].clone();
+        assert_eq!(
+            (&shown["name"], &shown["transport"], &shown["url"]),
+            (&json!("garden"), &json!("stdio"), &json!("stdio:garden"))
+        );
+        assert_eq!(stranger.get(list).await.json()["items"], json!([]));
+        let path = format!("{list}/{}", shown["id"].as_str().unwrap());
+        for body in [
+            json!({ "name": "other" }),
+            json!({ "url": "https://example.com/" }),
+            json!({ "allowed_tools": [] }),
+        ] {
+            admin.patch(&path, &body).await.is("409 CONFLICT");
+        }
+        admin.delete(&path).await.is("409 CONFLICT");
+        let copied = json!({ "name": "theirs", "url": "stdio:garden" });
+        stranger.post(list, &copied).await.is("422 INVALID_PARAMS");
+        let sent = json!({ "tools": ["add", "dig", "replant"], "publish": true });
+        admin.post(&format!("{path}/import"), &sent).await.is("200");
+        let told = admin.run("garden.add", json!({ "a": 1, "b": 2 })).await;
+        assert_eq!(told.is("200 success").json()["output"]["sum"].as_f64(), Some(3.0), "{}", told.text);
+        let told = admin.run("garden.dig", json!({})).await;
+        let run = admin.get(&format!("/api/runs/{}", told.is("200 success").text_at("/run_id"))).await.json();
+        assert_eq!(run["logs"], json!(["progress 1 of 2: digging"]), "{run}");
+        admin.run("garden.replant", json!({})).await.is("200 success");
+        admin.post(&format!("{path}/refresh"), &json!({})).await.is("200 ready");
+        admin.run("garden.add", json!({ "a": 1, "b": 2 })).await.is("409 TOOL_HELD");
+        // What starts it is under the seal of an approval.
+        let asked = agent.run("garden.dig", json!({})).await.is("202 needs_approval").text_at("/approval_id");
+        let same_tool = json!({ "server": "garden", "tool_name": "dig" });
+        let theirs = tool(
+            "dig",
+            &json!({ "implementation_type": "mcp", "implementation": same_tool, "permission_level": "read" }),
+        );
+        stranger.post("/api/tools", &theirs).await.is("201 published");
+        let failed = stranger.run("dig", json!({})).await;
+        assert!(
+            failed.is("200 error").text_at("/error").contains("there is no MCP server"),
+            "{}",
+            failed.text
+        );
+
+        drop(server);
+        let server = world.server();
+        let admin = admin.at(&server);
+        let failed = admin.run("garden.dig", json!({})).await;
+        assert!(
+            failed.is("200 error").text_at("/error").contains("starts no MCP server `garden`"),
+            "{}",
+            failed.text
+        );
+        admin.post(&format!("/api/approvals/{asked}/approve"), &json!({})).await.is("409 SUPERSEDED");
+        for tool in ["add", "dig", "replant"] {
+            admin.delete(&format!("/api/tools/garden.{tool}")).await.is("204");
+        }
+        admin.delete(&path).await.is("204");
     }
 }
 

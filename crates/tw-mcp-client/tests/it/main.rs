@@ -5,6 +5,7 @@
 mod calls;
 mod generations;
 mod limits;
+mod process;
 mod secrets;
 
 use std::{sync::Arc, time::Duration};

@@ -1,6 +1,7 @@
 //! The settings: defaults, then a file, then the environment, then flags; the later wins.
 
 mod load;
+mod mcp_servers;
 mod models;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use etcetera::BaseStrategy;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 use tw_egress::{Policy, Reach};
-use tw_engine::RateLimits;
+use tw_engine::{RateLimits, StdioServer};
 use tw_models::Models;
 use tw_store::{Durability, Target};
 
@@ -47,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) log: LogConfig,
     pub(crate) database: DatabaseConfig,
     pub(crate) egress: EgressConfig,
+    /// MCP servers that are started for tenants.
+    pub(crate) mcp_servers: BTreeMap<String, mcp_servers::StdioConfig>,
     pub(crate) models: BTreeMap<String, models::ModelConfig>,
     pub(crate) agents: models::AgentsConfig,
     pub(crate) otel: OtelConfig,
@@ -70,6 +73,7 @@ impl Default for Config {
             log: LogConfig::default(),
             database: DatabaseConfig::default(),
             egress: EgressConfig::default(),
+            mcp_servers: BTreeMap::new(),
             models: BTreeMap::new(),
             agents: models::AgentsConfig::default(),
             otel: OtelConfig::default(),
@@ -224,6 +228,7 @@ impl Config {
         self.otel.settings()?;
         self.trusted_proxies()?;
         self.models()?;
+        self.mcp_servers()?;
         EnvFilter::try_new(&self.log.level)
             .context("`log.level` must be error, warn, info, debug or trace, or such a word by module")?;
         Ok(self)
@@ -239,6 +244,11 @@ impl Config {
             })
         };
         self.trusted_proxies.iter().map(read).collect()
+    }
+
+    /// The MCP servers that are started, with their environment.
+    pub(crate) fn mcp_servers(&self) -> Result<Vec<StdioServer>> {
+        self.mcp_servers.iter().map(|(name, config)| config.server(name)).collect()
     }
 
     /// The language models, with their keys.

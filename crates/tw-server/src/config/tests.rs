@@ -38,6 +38,39 @@ fn defaults_need_nothing() {
 }
 
 #[test]
+fn server_that_is_started_is_named_by_an_absolute_path_for_some_tenants() {
+    in_jail(|jail| {
+        jail.set_env("GARDEN_KEY", "k-1");
+        let place = Sources { config: Some("toolwright.toml".into()), ..Sources::default() };
+        let with = |name: &str, lines: &str| format!("[mcp_servers.{name}]\n{lines}");
+        let fit = "command = \"/usr/bin/garden\"\nargs = [\"--deep\"]\ntenants = [\"acme\"]\nenv = { KEY = \"env:GARDEN_KEY\", A = \"b\" }";
+        jail.create_file("toolwright.toml", &with("garden", fit)).unwrap();
+        let server = loaded(&place).mcp_servers().unwrap().remove(0);
+        assert_eq!(server.tenants.iter().map(ToString::to_string).collect::<Vec<_>>(), ["acme"]);
+        let env: Vec<_> =
+            server.command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(env, [("A", "b"), ("KEY", "k-1")]);
+        assert_eq!(server.command.secrets.iter().map(|secret| secret.as_str()).collect::<Vec<_>>(), ["k-1"]);
+        for (name, lines, why) in [
+            ("garden", "command = \"garden\"\ntenants = [\"acme\"]", "absolute path"),
+            ("garden", "command = \"/g\"\ntenants = []", "at least one tenant"),
+            ("garden", "command = \"/g\"", "tenants"),
+            ("Garden", fit, "a-z"),
+            (
+                "garden",
+                "command = \"/g\"\ntenants = [\"acme\"]\nenv = { K = \"env:GARDEN_NONE\" }",
+                "GARDEN_NONE is not set",
+            ),
+            ("garden", "command = \"/g\"\ntenants = [\"acme\"]\nshell = true", "no such setting"),
+        ] {
+            jail.create_file("toolwright.toml", &with(name, lines)).unwrap();
+            let refused = place.load().err().unwrap();
+            assert!(format!("{refused:#}").contains(why), "{refused:#}");
+        }
+    });
+}
+
+#[test]
 fn file_gives_way_to_environment_and_environment_to_flags() {
     in_jail(|jail| {
         jail.create_file("toolwright.toml", FILE).unwrap();
