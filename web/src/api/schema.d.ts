@@ -425,7 +425,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes back somebody who went to sign in to an MCP server, once and only them, and asks it for its tools. */
+        /** Finish signing in to an MCP server, then list its tools. It works once, and only for the person who started it. */
         post: operations["come_back_to_mcp_server"];
         delete?: never;
         options?: never;
@@ -462,12 +462,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Finds out how one signs in to an MCP server, and gives the page for it.
-         * @description The page sends whoever asked back to `/mcp-servers/callback` of this server, within ten minutes. Where this server has
-         *     no `public_url` and is not asked at this machine itself, it cannot be said where that is: 409.
+         * Start signing in to an MCP server: return the URL of its sign-in page.
+         * @description The sign-in page redirects to `/mcp-servers/callback` of this server; the request is valid for ten minutes. If
+         *     `public_url` is not configured and the request does not come from the same machine, the answer is 409.
          */
         post: operations["authorize_mcp_server"];
-        /** Forgets what an MCP server gave to whoever signed in. */
+        /** Sign out of an MCP server: delete the stored token. */
         delete: operations["sign_out_of_mcp_server"];
         options?: never;
         head?: never;
@@ -1649,13 +1649,13 @@ export interface components {
         BuiltinTemplate: components["schemas"]["TemplateFacts"] & {
             builtin_key: string;
         };
-        /** @description What somebody comes back with from a sign-in page. */
+        /** @description The parameters that the sign-in page returned. */
         CallbackBody: {
             code?: string | null;
-            /** @description Why nobody was let in. */
+            /** @description The error code, if the sign-in failed. */
             error?: string | null;
             error_description?: string | null;
-            /** @description Who answers. */
+            /** @description The issuer that answered. */
             iss?: string | null;
             state: string;
         };
@@ -2339,9 +2339,9 @@ export interface components {
             items: {
                 /** @description The remote tools that may be imported; `null` allows all. */
                 allowed_tools?: string[] | null;
-                /** @description What the tenant is registered as with whoever lets people in there; `null` where it is not. */
+                /** @description The OAuth client id for this server; `null` to identify the client automatically. */
                 client_id?: string | null;
-                /** @description Its secret, shown as `***`. */
+                /** @description The OAuth client secret, shown as `***`. */
                 client_secret?: string | null;
                 /** Format: date-time */
                 created_at: string;
@@ -2362,6 +2362,7 @@ export interface components {
                 /** @description The protocol revision used with the server. */
                 protocol_version?: string | null;
                 server?: components["schemas"]["AboutView"] | null;
+                sign_in?: components["schemas"]["SignInView"] | null;
                 /** @description The result of the last request: `ready`, `unauthorized`, `unreachable` or `failed`. */
                 status: string;
                 /**
@@ -2723,9 +2724,12 @@ export interface components {
         McpServerBody: {
             /** @description The remote tools that may be imported; `null` allows all. */
             allowed_tools?: string[] | null;
-            /** @description What the tenant is registered as with whoever lets people in there. Left out, the program makes itself known. */
+            /** @description The OAuth client id. Without one, the client identifies itself by its client document or registers itself. */
             client_id?: string | null;
-            /** @description Its secret, or `secret:<label>`. It is kept encrypted, shown as `***`, and sent to nobody but whoever lets people in. */
+            /**
+             * @description The OAuth client secret, or `secret:<label>`. It is stored encrypted, shown as `***`, and sent to the authorization
+             *     server only.
+             */
             client_secret?: string | null;
             /**
              * @description Sent with every request. A value may be `secret:<label>`, alone or after a word such as `Bearer`. Other values are
@@ -2746,9 +2750,9 @@ export interface components {
         McpServerView: {
             /** @description The remote tools that may be imported; `null` allows all. */
             allowed_tools?: string[] | null;
-            /** @description What the tenant is registered as with whoever lets people in there; `null` where it is not. */
+            /** @description The OAuth client id for this server; `null` to identify the client automatically. */
             client_id?: string | null;
-            /** @description Its secret, shown as `***`. */
+            /** @description The OAuth client secret, shown as `***`. */
             client_secret?: string | null;
             /** Format: date-time */
             created_at: string;
@@ -2769,6 +2773,7 @@ export interface components {
             /** @description The protocol revision used with the server. */
             protocol_version?: string | null;
             server?: components["schemas"]["AboutView"] | null;
+            sign_in?: components["schemas"]["SignInView"] | null;
             /** @description The result of the last request: `ready`, `unauthorized`, `unreachable` or `failed`. */
             status: string;
             /**
@@ -3131,6 +3136,29 @@ export interface components {
             password: string;
             /** @description The slug of the tenant to sign in to; by default the first that accepts the password. */
             tenant?: string | null;
+        };
+        /** @description The page to sign in on. */
+        SignInPage: {
+            /** @description The URL to open in a browser. Only the person who requested it can use it. */
+            authorization_url: string;
+        };
+        /** @description A sign-in to an MCP server. The token itself is never returned. */
+        SignInView: {
+            /** @description The reason, if the sign-in is over. */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description When the current token expires. It is refreshed before that.
+             */
+            expires_at?: string | null;
+            /** @description The issuer: the authorization server. */
+            issuer: string;
+            scope?: string | null;
+            /** Format: date-time */
+            signed_in_at: string;
+            signed_in_by: Record<string, never>;
+            /** @description `signed_in`, or `over` if a new sign-in is needed. */
+            status: string;
         };
         /** @description A remote tool that was not imported. */
         SkippedRemoteView: {
@@ -5434,7 +5462,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpServerDetail"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5443,7 +5471,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5484,7 +5512,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5732,7 +5760,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInPage"];
                 };
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5741,7 +5769,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5774,7 +5802,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5804,7 +5832,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No valid credentials were sent */
+            /** @description No valid credentials */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5813,7 +5841,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller may not do this, or a page of another site asked */
+            /** @description The caller lacks a permission, or the request came from another site's page */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5830,7 +5858,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Any other refusal or failure; `code` says which, and `status` with what */
+            /** @description Another error; see `code` */
             default: {
                 headers: {
                     [name: string]: unknown;
