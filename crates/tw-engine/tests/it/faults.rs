@@ -39,6 +39,10 @@ enum Fault {
     Silence,
 }
 
+/// How PostgreSQL says that it waits for the next statement, outside of any transaction: what was sent before it is
+/// committed, be it by `COMMIT` or as a statement of its own.
+const IDLE: &[u8] = b"Z\0\0\0\x05I";
+
 /// A transaction to spoil, by the words it is known by.
 struct Victim {
     words: Vec<&'static str>,
@@ -117,7 +121,7 @@ async fn down(
         if length == 0 {
             return Ok(());
         }
-        if buffer[..length].windows(7).any(|part| part == b"COMMIT\0") {
+        if buffer[..length].windows(IDLE.len()).any(|part| part == IDLE) {
             let fault = plot.strike(&std::mem::take(&mut *sent.lock().unwrap()));
             match fault {
                 Some(Fault::Cut) => return Ok(()),
