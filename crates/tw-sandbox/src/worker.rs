@@ -33,8 +33,6 @@ const FILTERS_MAX: usize = 16;
 const SOURCES_MAX: usize = 4;
 /// What a script needs beside its own heap: its input, its calls and its output as text.
 const SCRIPT_BESIDE_BYTES: usize = 48 << 20;
-/// How far workers yield to the server, which serves everybody: as far as `nice` goes without a number.
-const NICENESS: i32 = 10;
 
 /// Is a worker, until the other side of standard input hangs up.
 ///
@@ -44,8 +42,6 @@ const NICENESS: i32 = 10;
 pub fn serve() -> ExitCode {
     // What a panic says may be long, and nobody reads it.
     panic::set_hook(Box::new(|_| ()));
-    // Where it is not allowed, a worker has the priority of all others. The thread below inherits it.
-    let _ = rustix::process::setpriority_process(None, NICENESS);
     let worker = thread::Builder::new().name("sandbox".to_owned()).stack_size(STACK_BYTES).spawn(answer_all);
     let served =
         worker.and_then(|worker| worker.join().unwrap_or_else(|_| Err(io::Error::other("panicked"))));
