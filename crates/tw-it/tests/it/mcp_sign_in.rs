@@ -162,7 +162,7 @@ on_both! {
         let admin = scene.world.client(&server, "acme", Role::Admin).await;
         let garden = scene.signed_in(&admin).await;
         let agent = scene.world.agent(&server, "acme").await;
-        admin.patch("/api/tools/garden.add", &json!({ "permission_policy": "always_ask" })).await.is("200");
+        admin.patch("/api/tools/garden.add", &json!({ "permission_policy": "always_ask" })).await.is("200 published");
         let ask = async || adds(&agent).await.is("202 needs_approval").text_at("/approval_id");
         let approve = async |id: &str| admin.post(&format!("/api/approvals/{id}/approve"), &json!({})).await;
 

@@ -85,7 +85,7 @@ impl Known {
 
     /// Sees to it that there is a fence.
     pub(super) async fn have_fence(&mut self, pg: &Pg) -> Result<()> {
-        const Q: &str = "WITH old AS (DELETE FROM log_fences WHERE created_us < $2 - $3)
+        const Q: &str = "WITH old AS (DELETE FROM log_fences WHERE created_us < $2::bigint - $3::bigint)
             INSERT INTO log_fences (id, created_us) VALUES ($1, $2)";
         if self.fence.is_some() {
             return Ok(());

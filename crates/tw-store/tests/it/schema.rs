@@ -9,9 +9,11 @@ use crate::world::{Raw, login_of, member, two_tenants};
 const SQLITE: &str = "SELECT t.name || '.' || c.name || CASE WHEN c.\"notnull\" THEN ' not null' ELSE '' END
     FROM sqlite_schema t JOIN pragma_table_info(t.name) c
     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> '_sqlx_migrations'";
+/// Groups of the log have fences where a connection to the database can break.
 const POSTGRES: &str =
     "SELECT table_name || '.' || column_name || CASE is_nullable WHEN 'NO' THEN ' not null' ELSE '' END
-    FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'";
+    FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name NOT IN ('_sqlx_migrations', 'log_fences')";
 const SQLITE_INDEXES: &str = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
 const POSTGRES_INDEXES: &str = "SELECT i.relname::text FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
     JOIN pg_namespace n ON n.oid = i.relnamespace

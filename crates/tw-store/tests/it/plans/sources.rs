@@ -97,7 +97,8 @@ fn is_sql(before: &str, literal: &str) -> bool {
 /// The database that a piece is for, by the file it is in or the word before it.
 fn only(file: &str, before: &str) -> Option<Kind> {
     let word = |words: &[&str]| words.iter().filter_map(|word| before.rfind(word)).max();
-    match (file.ends_with("log/sqlite.rs"), file.ends_with("log/postgres.rs")) {
+    let is_postgres = ["log/postgres.rs", "log/one_trip.rs"].iter().any(|name| file.ends_with(name));
+    match (file.ends_with("log/sqlite.rs"), is_postgres) {
         (true, _) => return Some(Kind::Sqlite),
         (_, true) => return Some(Kind::Postgres),
         _ => {}
