@@ -47,7 +47,7 @@ impl Sandbox {
 
     fn with(worker: Worker, workers_max: usize, wait_max: Duration) -> Self {
         let scripts = Arc::new(ScriptPool::new(worker.clone(), workers_max * 4));
-        let pool = Pool::new(worker, workers_max);
+        let pool = Pool::new(worker, workers_max, false);
         Self { pool, lane: Arc::new(Semaphore::new(workers_max)), wait_max, scripts }
     }
 

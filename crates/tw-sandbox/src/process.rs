@@ -15,6 +15,8 @@ use crate::{error::NoWorker, wire};
 const START_MAX: Duration = Duration::from_secs(10);
 /// How long one that has hung up may take to be gone.
 const GONE_MAX: Duration = Duration::from_secs(1);
+/// How far a worker yields that may: as far as `nice` goes without a number.
+const NICENESS: i32 = 10;
 /// How much of its last words is heard.
 const LAST_WORDS_MAX: u64 = 4 << 10;
 
@@ -90,6 +92,15 @@ impl Process {
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (requests, answers) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         Ok(Self { child, requests, answers: BufReader::new(answers), served: 0, _home: home })
+    }
+
+    /// Lets the threads of a worker that is ready yield to those that serve everybody. It has a process group of its own.
+    pub(crate) fn yield_to_others(&self) {
+        let id = self.child.id().and_then(|id| i32::try_from(id).ok());
+        let Some(group) = id.and_then(rustix::process::Pid::from_raw) else { return };
+        if let Err(error) = rustix::process::setpriority_pgrp(Some(group), NICENESS) {
+            tracing::debug!(%error, "a sandbox worker has the priority of all others");
+        }
     }
 
     /// How many messages it has sent.

@@ -28,6 +28,9 @@ const BUSY: NoWorker = NoWorker { why: "all workers are busy", source: None };
 pub(crate) struct Pool {
     pub(crate) worker: Worker,
     pub(crate) workers_max: usize,
+    /// Whether workers yield to the server. Those that have a short time by the clock must not: on a busy machine they
+    /// would not get far in it.
+    yields: bool,
     /// Whoever has a worker at work has a permit, until the worker is back or gone.
     pub(crate) seats: Arc<Semaphore>,
     idle: Mutex<Vec<Process>>,
@@ -35,10 +38,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(worker: Worker, workers_max: usize) -> Arc<Self> {
+    pub(crate) fn new(worker: Worker, workers_max: usize, yields: bool) -> Arc<Self> {
         Arc::new(Self {
             worker,
             workers_max,
+            yields,
             seats: Arc::new(Semaphore::new(workers_max)),
             idle: Mutex::new(Vec::new()),
             closed: AtomicBool::new(false),
@@ -54,7 +58,13 @@ impl Pool {
         let permits = self.permits(lane, until).await?;
         let process = match self.wake() {
             Some(process) => process,
-            None => Process::start(&self.worker).await?,
+            None => {
+                let fresh = Process::start(&self.worker).await?;
+                if self.yields {
+                    fresh.yield_to_others();
+                }
+                fresh
+            }
         };
         Ok(Seat { process: Some(process), permits: Some(permits), aside: None, pool: Arc::clone(self) })
     }

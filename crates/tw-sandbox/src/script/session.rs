@@ -63,7 +63,7 @@ impl ScriptPool {
 
     fn with(worker: Worker, workers_max: usize, waiting_max: usize) -> Self {
         let waiting = Arc::new(Semaphore::new(waiting_max));
-        Self { pool: Pool::new(worker, workers_max), lanes: Mutex::default(), waiting }
+        Self { pool: Pool::new(worker, workers_max, true), lanes: Mutex::default(), waiting }
     }
 
     pub(crate) async fn close(&self) {
