@@ -33,6 +33,9 @@ enum Break {
 
 /// A way to a database.
 struct Way {
+    /// Removed when the way is dropped.
+    #[expect(dead_code, reason = "kept for as long as the way leads there")]
+    db: TestDb,
     url: String,
     /// How many transactions of several trips began.
     begun: Arc<AtomicUsize>,
@@ -40,12 +43,12 @@ struct Way {
 }
 
 impl Way {
-    async fn to(db: &TestDb) -> Self {
+    async fn to(db: TestDb) -> Self {
         let Target::Postgres { url } = db.target() else { unreachable!("it was asked for") };
         let (host, database) = url.strip_prefix("postgres://postgres@").unwrap().split_once('/').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("postgres://postgres@{}/{database}", listener.local_addr().unwrap());
-        let way = Self { url, begun: Arc::default(), breaks: Arc::default() };
+        let way = Self { db, url, begun: Arc::default(), breaks: Arc::default() };
         let (host, begun, breaks) = (host.to_owned(), Arc::clone(&way.begun), Arc::clone(&way.breaks));
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -129,6 +132,16 @@ async fn warm(store: &Store, tenant: &TenantScope) {
     }
 }
 
+/// A store whose lanes are warm, and the way to its database.
+async fn warm_lanes() -> (Way, Store, TenantScope) {
+    let db = TestDb::new(Kind::Postgres).await;
+    let way = Way::to(db).await;
+    let store = way.store().await;
+    let tenant = new_tenant(&store, "acme").await;
+    warm(&store, &tenant).await;
+    (way, store, tenant)
+}
+
 /// A run at work of a lane that knows it.
 async fn run_at_work(store: &Store, tenant: &TenantScope) -> RunId {
     let run = RunId::new();
@@ -142,11 +155,7 @@ async fn status(tenant: &TenantScope, run: RunId) -> RunStatus {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn start_and_end_of_a_run_take_one_trip_each() {
-    let db = TestDb::new(Kind::Postgres).await;
-    let way = Way::to(&db).await;
-    let store = way.store().await;
-    let tenant = new_tenant(&store, "acme").await;
-    warm(&store, &tenant).await;
+    let (way, store, tenant) = warm_lanes().await;
 
     // Other work of a store begins a transaction now and then.
     let mut fewest = [usize::MAX; 2];
@@ -166,11 +175,7 @@ async fn start_and_end_of_a_run_take_one_trip_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn group_whose_answer_was_lost_is_found() {
-    let db = TestDb::new(Kind::Postgres).await;
-    let way = Way::to(&db).await;
-    let store = way.store().await;
-    let tenant = new_tenant(&store, "acme").await;
-    warm(&store, &tenant).await;
+    let (way, store, tenant) = warm_lanes().await;
 
     for _ in 0..10 {
         let run = run_at_work(&store, &tenant).await;
@@ -183,11 +188,7 @@ async fn group_whose_answer_was_lost_is_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn group_that_the_database_never_saw_is_not_taken_for_written() {
-    let db = TestDb::new(Kind::Postgres).await;
-    let way = Way::to(&db).await;
-    let store = way.store().await;
-    let tenant = new_tenant(&store, "acme").await;
-    warm(&store, &tenant).await;
+    let (way, store, tenant) = warm_lanes().await;
 
     for _ in 0..10 {
         let run = run_at_work(&store, &tenant).await;
