@@ -167,7 +167,7 @@ test('what tools refer to is neither renamed nor deleted, and the tools are name
   await identity.getByLabel('Label').fill('another')
   await identity.getByRole('button', { name: 'Save' }).click()
   const refused = identity.getByRole('alert')
-  await refused.getByText('Cannot be renamed while these tools refer to it:').waitFor()
+  await refused.getByText('Cannot be renamed while these refer to it:').waitFor()
   await refused.getByRole('link', { name: 'relying' }).waitFor()
   await expectAccessible(page)
   await identity.getByLabel('Label').fill('relied-on')
