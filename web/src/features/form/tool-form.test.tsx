@@ -3,6 +3,7 @@ import { EditorView } from '@codemirror/view'
 import { act, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
 
 import type { Fault } from '~/api/problem'
 import sink from './kitchen-sink.json'
@@ -453,4 +454,32 @@ test('Ctrl with Enter says what is wrong, as the button does', async () => {
   await waitFor(() => expect(screen.getByLabelText('A')).toHaveFocus())
   expect(screen.getByLabelText('A')).toBeInvalid()
   expect(seen.sent).toEqual([])
+})
+
+test('a value that is given while the form begins is not written over by its defaults', async () => {
+  const schema = object({ name: { type: 'string' }, years: { type: 'integer', default: 3 } })
+  let value: unknown
+  let give: (value: unknown) => void = () => {}
+  function Late() {
+    const [held, setHeld] = useState<unknown>({})
+    value = held
+    give = setHeld
+    return (
+      <ToolForm tool={{ slug: 'a.tool', input_schema: schema }} value={held} onChange={setHeld} />
+    )
+  }
+  const place = document.body.appendChild(document.createElement('div'))
+  const root = createRoot(place)
+  // As in a browser, effects run once there is time for them; an example may be chosen before that.
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', false)
+  const drawn = new MutationObserver(() => {
+    drawn.disconnect()
+    give({ name: 'Ada' })
+  })
+  drawn.observe(place, { childList: true, subtree: true })
+  root.render(<Late />)
+  await expect.poll(() => value).toEqual({ name: 'Ada', years: 3 })
+  root.unmount()
+  place.remove()
+  vi.unstubAllGlobals()
 })

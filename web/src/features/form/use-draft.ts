@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffectEvent, useLayoutEffect, useState } from 'react'
 
 import type { FormModel } from './model'
 import { same } from './schema/json'
@@ -39,7 +39,8 @@ export function useDraft(
   const tell = useEffectEvent((sent: unknown) => {
     if (!readOnly && !same(sent, value)) onChange(sent, held.typed)
   })
-  useEffect(() => tell(held.sent), [held.sent])
+  // Before anything else can happen: a value that comes from outside meanwhile, such as an example, would be written over.
+  useLayoutEffect(() => tell(held.sent), [held.sent])
 
   return {
     draft: held.draft,
