@@ -36,7 +36,7 @@ pub struct ServerSummary {
     pub server: StoredMcpServer,
     /// Their values hidden.
     pub headers: Map<String, Value>,
-    /// What the tenant is known as to whoever lets people in there, and its secret, hidden.
+    /// The OAuth client id of the tenant, and its secret, hidden.
     pub client_id: Option<String>,
     pub client_secret: Option<String>,
     /// What somebody who signed in was given.

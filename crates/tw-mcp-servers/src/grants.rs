@@ -291,7 +291,7 @@ impl Grants {
     }
 }
 
-/// What a tenant is known as to whoever lets people in to a server, as somebody wrote it down.
+/// The OAuth client of a tenant at an authorization server, as the record of the MCP server has it.
 pub(crate) struct Configured {
     pub(crate) id: String,
     /// As written: a reference, or the secret itself.

@@ -1,4 +1,4 @@
-//! Somebody signs in to a server: sent to the page of whoever lets people in there, and taken back.
+//! Signing in to a server: a person goes to the page of its authorization server and comes back with a code.
 
 use std::time::Duration;
 

@@ -24,7 +24,7 @@ pub struct StoredMcpServer {
     pub headers: String,
     /// The remote tools that may be imported; `None` for all.
     pub allowed_tools: Option<Vec<String>>,
-    /// What the tenant is known as to whoever lets people in: JSON, its secret sealed.
+    /// The OAuth client of the tenant: JSON, its secret encrypted.
     pub oauth: Option<String>,
     pub answer: LastAnswer,
     pub created: Timestamp,
